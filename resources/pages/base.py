@@ -1,0 +1,136 @@
+"""The page store: cached bodies, addressed by URL key and content hash. The seam of all back-ends.
+
+A *page version* is one body of one URL at one time. The store keeps the current version of each URL (with
+its response headers and validators), and up to `keep` older ones. `kind` separates what must never be
+mixed: a robots.txt, a sitemap or a quarantined wall is never returned where a page is asked for.
+
+Guarantees of every back-end (one contract suite):
+
+* `put` is idempotent (same key and content hash: one stored body) and durable when it returns; a reader
+  never sees a torn body; a hash mismatch on reading is `CorruptBody`, never silent.
+* A 304 updates headers and freshness (`touch`) without rewriting the body.
+* Stale bodies are kept: revalidation needs them. Only `prune` and `forget` delete.
+
+Costs: put and get are O(log n) in the number of pages; bodies are zstd-compressed; nothing lists the
+store in the hot path.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+__all__ = ["CorruptBody", "Kind", "PageHead", "PageStore", "PageStoreError", "PageVersion"]
+
+
+class PageStoreError(Exception):
+    """The page store's storage failed; the message names the place and what to do."""
+
+
+class CorruptBody(PageStoreError):
+    """A stored body does not have the hash it was stored under: the page counts as missing."""
+
+
+class Kind(enum.IntEnum):
+    """What a body is. The numbers are stored: never renumber."""
+
+    PAGE = 0
+    ROBOTS = 1
+    SITEMAP = 2
+    QUARANTINE = 3  # a wall or challenge that pretended to be the page
+
+
+@dataclass(slots=True, frozen=True)
+class PageHead:
+    """All about a page version but its body. Times are epoch seconds."""
+
+    key: bytes  # 16 bytes, resources.web.urls.key
+    url: str
+    domain: str
+    kind: Kind
+    status: int
+    headers: tuple[tuple[str, str], ...]  # as received, order and repeats kept, names as sent
+    content_hash: bytes  # 16 bytes, xxh3-128 of the decoded (uncompressed) body
+    body_bytes: int  # length of the decoded body
+    fetched_at: float  # when this body was received
+    validated_at: float  # last 200 or 304: what freshness counts from
+    first_seen_at: float  # first version of this URL
+    changed_at: float  # when the content hash last changed
+    final_url: str = ""
+    run_id: str = ""
+    depth: int = 0
+    #: (name, value) request headers named by Vary, and when the request went out (RFC 9111 §4.1, §4.2.3).
+    vary: tuple[tuple[str, str], ...] = ()
+    requested_at: float = 0.0
+    encoding: str = ""  # WHATWG name, as sniffed when fetched
+    encoding_source: str = ""  # bom, http, meta, xml, detected, utf8-valid, default
+    verdict: str = ""  # wall verdict: "" or "ok", else kind[/vendor]
+    verdict_version: str = ""
+    note: str = ""  # quarantine: evidence; otherwise free
+
+
+@dataclass(slots=True, frozen=True)
+class PageVersion:
+    """A head and its decoded body, as handed to `put`."""
+
+    head: PageHead
+    body: bytes
+
+
+class PageStore(Protocol):
+    """See the module docstring. Synchronous; one thread at a time per instance; batches where it matters."""
+
+    def put(self, versions: Sequence[PageVersion]) -> None:
+        """Store bodies and make them current. Durable on return.
+
+        `first_seen_at` and `changed_at` of the stored head are corrected from the version it replaces, so
+        the caller may pass the fetch time for both.
+        """
+        ...
+
+    def touch(self, heads: Sequence[PageHead]) -> None:
+        """Replace the heads of known bodies (a 304, a re-judged verdict) without touching the bodies."""
+        ...
+
+    def head(self, key: bytes, kind: Kind = Kind.PAGE) -> PageHead | None: ...
+
+    def heads(self, keys: Sequence[bytes], kind: Kind = Kind.PAGE) -> dict[bytes, PageHead]: ...
+
+    def body(self, head: PageHead) -> bytes:
+        """The decoded body; `CorruptBody` if it does not match its hash, KeyError if it is gone."""
+        ...
+
+    def scan(self, domain: str, kind: Kind = Kind.PAGE, after: bytes = b"") -> Iterator[PageHead]:
+        """Current heads of a domain in key order, streamed, from the first key greater than `after`."""
+        ...
+
+    def read(self, domain: str, kind: Kind = Kind.PAGE) -> Iterator[tuple[PageHead, bytes]]:
+        """`scan` with bodies, in whatever order is fastest to read; corrupt bodies are skipped and named
+        in `corrupt(domain)`."""
+        ...
+
+    def history(self, key: bytes, kind: Kind = Kind.PAGE) -> list[PageHead]:
+        """Kept versions of one URL, newest first, the current one included."""
+        ...
+
+    def counts(self, domain: str, kind: Kind = Kind.PAGE) -> tuple[int, int, int]:
+        """(pages, decoded bytes, stored bytes) of a domain."""
+        ...
+
+    def domains(self) -> list[str]: ...
+
+    def quarantine(self, head: PageHead, verdict: str, version: str, note: str) -> None:
+        """Turn the current PAGE version into a QUARANTINE one; the version before it becomes current."""
+        ...
+
+    def verify(self, domain: str) -> list[PageHead]:
+        """Heads whose body is missing or corrupt, after reading every body of the domain."""
+        ...
+
+    def forget(self, domain: str) -> int:
+        """Delete everything of a domain; returns how many current pages it had."""
+        ...
+
+    def close(self) -> None: ...
