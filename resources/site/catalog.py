@@ -1,0 +1,56 @@
+"""All sites of an installation: which site a domain belongs to, and which domains there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from .load import load_sites
+from .model import Site
+
+__all__ = ["Catalog"]
+
+
+class Catalog:
+    """Immutable. Lookup of a domain is O(labels); the most specific entry wins (exact, then wildcards)."""
+
+    def __init__(self, sites: Iterable[Site], folder: Path | None = None) -> None:
+        self.sites = tuple(sites)
+        self.folder = folder
+        self._exact: dict[str, Site] = {}
+        self._wild: dict[str, Site] = {}
+        for site in self.sites:
+            for domain in site.domains:
+                if domain.startswith("*."):
+                    self._wild[domain[2:]] = site
+                else:
+                    self._exact[domain] = site
+
+    @classmethod
+    def load(cls, folder: Path) -> Catalog:
+        """Every site file of `folder`; SiteFileError lists all problems."""
+        return cls(load_sites(folder), folder)
+
+    def for_domain(self, domain: str) -> Site | None:
+        """The site that covers `domain` (`host[:port]`), or None: links there are recorded, not followed."""
+        if site := self._exact.get(domain):
+            return site
+        rest = domain
+        while "." in rest:
+            rest = rest.partition(".")[2]
+            if site := self._wild.get(rest):
+                return site
+        return None
+
+    def site(self, name: str) -> Site | None:
+        return next((s for s in self.sites if s.name == name), None)
+
+    def domains(self) -> list[str]:
+        """Domains named exactly (wildcards show up as their hosts are met)."""
+        return sorted(self._exact)
+
+    def __iter__(self) -> Iterator[Site]:
+        return iter(self.sites)
+
+    def __len__(self) -> int:
+        return len(self.sites)
