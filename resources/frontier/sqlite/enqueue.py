@@ -1,0 +1,97 @@
+"""Adding URLs: the dedup of a batch and the rows of what is new.
+
+Cost: a batch is looked up as a whole; a known URL costs no write unless it brings a newer `lastmod`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resources.frontier.base import Discovery, EnqueueResult, State
+from resources.frontier.sqlite.session import Session, Writing
+from resources.frontier.sqlite.statements import read_statements
+
+__all__ = ["add_urls"]
+
+_SQL = read_statements("enqueue.sql")
+
+
+def add_urls(
+    session: Session, writing: Writing, urls: Sequence[Discovery], now: float
+) -> tuple[EnqueueResult, dict[str, int]]:
+    """Enqueue within a transaction; returns the result and the new pending URLs by domain."""
+    new, dated = _sort_out(session, urls)
+    new_by_domain: dict[str, int] = {}
+    excluded = _insert(session, writing, new, now, new_by_domain)
+    due_again = 0
+    for discovery, row_id in dated:
+        due_again += _apply_lastmod(writing, row_id, discovery.lastmod)
+    result = EnqueueResult(
+        new=len(new) - excluded,
+        known=len(urls) - len(new) - due_again,
+        due_again=due_again,
+        excluded=excluded,
+    )
+    return result, new_by_domain
+
+
+def _sort_out(
+    session: Session, urls: Sequence[Discovery]
+) -> tuple[list[Discovery], list[tuple[Discovery, int]]]:
+    """Which URLs are new (each key once, the first wins), and which known ones bring a `lastmod`."""
+    candidates: dict[bytes, Discovery] = {}
+    dated: dict[bytes, Discovery] = {}
+    # 1. known for sure, no date: nothing to do; 2. dated: its row is needed; 3. perhaps new.
+    remembers = session.keys.remembers()
+    for discovery in urls:
+        if discovery.lastmod is None:
+            if discovery.key not in remembers:
+                candidates.setdefault(discovery.key, discovery)
+        else:
+            candidates.setdefault(discovery.key, discovery)
+            best = dated.get(discovery.key)
+            if best is None or discovery.lastmod > (best.lastmod or 0.0):
+                dated[discovery.key] = discovery
+    found = session.keys.find(list(candidates))
+    new = [discovery for key, discovery in candidates.items() if key not in found]
+    return new, [(discovery, found[key]) for key, discovery in dated.items() if key in found]
+
+
+def _insert(
+    session: Session, writing: Writing, new: Sequence[Discovery], now: float, new_by_domain: dict[str, int]
+) -> int:
+    """Write the rows; returns how many of them are EXCLUDED."""
+    if not new:
+        return 0
+    excluded = 0
+    first = session.next_ids(len(new))
+    rows = []
+    for row_id, discovery in enumerate(new, first):
+        domain_id = session.domains.intern(discovery.domain)
+        if discovery.excluded:
+            state = State.EXCLUDED
+            excluded += 1
+        else:
+            state = State.PENDING
+            new_by_domain[discovery.domain] = new_by_domain.get(discovery.domain, 0) + 1
+        writing.moves.add(domain_id, state)
+        rows.append(
+            (
+                row_id, int(state), domain_id, discovery.priority, discovery.depth, int(discovery.source),
+                discovery.redirects, discovery.lastmod, now, discovery.excluded, discovery.key,
+                discovery.parent, discovery.url,
+            )
+        )  # fmt: skip
+    writing.connection.executemany(_SQL["insert_url"], rows)
+    session.keys.add((discovery.key, row_id) for row_id, discovery in enumerate(new, first))
+    return excluded
+
+
+def _apply_lastmod(writing: Writing, row_id: int, lastmod: float | None) -> int:
+    """1 if the row was DONE before `lastmod` and is PENDING now; else the date is only noted."""
+    row = writing.connection.execute(_SQL["make_due"], (row_id, lastmod)).fetchone()
+    if row is None:
+        writing.connection.execute(_SQL["note_lastmod"], (row_id, lastmod))
+        return 0
+    writing.moves.move(row[0], State.DONE, State.PENDING)
+    return 1
