@@ -57,12 +57,7 @@ def first_value(headers: Headers, name: str) -> str | None:
 
 def list_members(lines: Iterable[str]) -> list[str]:
     """The members of a comma-separated list spread over any number of lines; empty ones are dropped."""
-    return [
-        member
-        for line in lines
-        for piece in _split(line, ",")
-        if (member := piece.strip(_OWS))
-    ]
+    return [member for line in lines for piece in _split(line, ",") if (member := piece.strip(_OWS))]
 
 
 def _split(value: str, separator: str) -> list[str]:

@@ -51,9 +51,7 @@ def detect(data: bytes) -> str | None:
     sample = _sample(data)
     if sample.isascii():
         return None
-    matches = from_bytes(
-        sample, steps=4, chunk_size=512, cp_isolation=_CODEC_NAMES, enable_fallback=False
-    )
+    matches = from_bytes(sample, steps=4, chunk_size=512, cp_isolation=_CODEC_NAMES, enable_fallback=False)
     best = matches.best()
     if best is None:
         return None

@@ -31,7 +31,9 @@ def _is_ascii(byte: int) -> bool:
 # --- one sequence, the standard's way: (bytes, position) -> (text, next position) ---------------------------
 
 
-def _pair(data: bytes, at: int, is_lead: Callable[[int], bool], additions: dict[bytes, str]) -> tuple[str, int]:
+def _pair(
+    data: bytes, at: int, is_lead: Callable[[int], bool], additions: dict[bytes, str]
+) -> tuple[str, int]:
     """A two-byte sequence: known addition, else U+FFFD; an ASCII second byte stays for the next sequence."""
     if not is_lead(data[at]):
         return _FFFD, at + 1

@@ -8,7 +8,7 @@ letters of Belarusian (koi8-u). A byte without a meaning becomes U+FFFD. Tables 
 from __future__ import annotations
 
 import codecs
-from functools import lru_cache
+from functools import cache
 
 __all__ = ["SINGLE_BYTE", "decode_single_byte"]
 
@@ -34,7 +34,7 @@ SINGLE_BYTE = frozenset(
 )
 
 
-@lru_cache(maxsize=None)
+@cache
 def _table(encoding: str) -> str:
     if encoding == "x-user-defined":
         # Bytes from 0x80 stand in the private use area, U+F780 to U+F7FF (section 14.5).
