@@ -70,10 +70,18 @@ class Responder:
         """Switch to `config`. Attempts are counted anew on a new night; buckets, bans and queues stay."""
         self.config = config
         self.behaviour = config.behaviour
-        self.shop = Shop(config, self.origin, neighbours)
+        self._neighbours = tuple(neighbours)
+        self._shop: Shop | None = None
         self.faults = Faults(config)
         self.gatekeeper.behaviour = self.workers.behaviour = config.behaviour
         self._prepared: dict[str, _Prepared] = {}
+
+    @property
+    def shop(self) -> Shop:
+        """Built at the first request, so that thousands of domains start at once."""
+        if self._shop is None:
+            self._shop = Shop(self.config, self.origin, self._neighbours)
+        return self._shop
 
     def forget(self) -> None:
         """As if no request had ever come."""
