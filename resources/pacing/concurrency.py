@@ -1,0 +1,68 @@
+"""How many requests of one domain may be in flight: the number that brings the most pages, and no more.
+
+Connections are only added while they are the bottleneck. Each level c is judged by the pages a second it yields
+when fully used, c / (mean duration): a level that brings less than a part of what it should is left again and
+tried anew after a pause that doubles. So a server that works on four requests at a time gets four, and one that
+delays (its throughput does not depend on c) gets one or two.
+"""
+
+from __future__ import annotations
+
+__all__ = ["ConcurrencyLadder"]
+
+# The share of the ideal gain (1 / (c - 1) of the throughput) below which a further connection is not worth it.
+_WORTH = 0.4
+_RETRY_AFTER_S = 30.0
+_RETRY_AFTER_MAX_S = 3600.0
+# How fast the remembered throughput of a level follows a new measurement.
+_FOLLOW = 0.5
+
+
+class ConcurrencyLadder:
+    """`level` is the number in force, at most `ceiling`. Report every full response with `measured`."""
+
+    __slots__ = ("_count", "_not_before", "_pause", "_sum", "_yield", "ceiling", "level")
+
+    def __init__(self, ceiling: int, start: int | None = None) -> None:
+        self.ceiling = ceiling
+        self.level = max(1, min(ceiling, start if start is not None else 2))
+        self._yield: dict[int, float] = {}
+        self._pause: dict[int, float] = {}
+        self._not_before: dict[int, float] = {}
+        self._count = 0
+        self._sum = 0.0
+
+    def measured(self, in_flight: int, duration_s: float, now: float) -> bool:
+        """A response to a request sent as number `in_flight` while connections were the bottleneck.
+
+        True when `level` changed.
+        """
+        if in_flight != self.level:
+            return False
+        self._count += 1
+        self._sum += duration_s
+        if self._count < 3 * self.level + 5:
+            return False
+        level = self.level
+        brought = level * self._count / max(self._sum, 1e-6)
+        self._count, self._sum = 0, 0.0
+        known = self._yield.get(level)
+        self._yield[level] = brought if known is None else known + _FOLLOW * (brought - known)
+        below = self._yield.get(level - 1)
+        if below is not None and brought < below * (1.0 + _WORTH / (level - 1)):
+            pause = self._pause.get(level, _RETRY_AFTER_S / 2) * 2
+            self._pause[level] = min(pause, _RETRY_AFTER_MAX_S)
+            self._not_before[level] = now + self._pause[level]
+            self.level = level - 1
+            return True
+        if level < self.ceiling and now >= self._not_before.get(level + 1, 0.0):
+            self.level = level + 1
+            return True
+        return False
+
+    def step_down(self, now: float) -> None:
+        """Trouble of another kind: one connection less, not to be added again for a while."""
+        self._count, self._sum = 0, 0.0
+        if self.level > 1:
+            self._not_before[self.level] = now + _RETRY_AFTER_S * 2
+            self.level -= 1

@@ -1,0 +1,375 @@
+"""The learned rate of one domain: up while it is well, down at the first sign, and then just under the limit.
+
+Phases::
+
+    FIRST   one request; the time to first byte says how much the server can bear at once
+    START   slow start: the rate doubles every few good answers, until the ceiling or trouble
+    HOLD    just under what is known or believed of the limit; reviews exclude beliefs, at growing distances
+    PROBE   a little above the limit for long enough to notice; the pause between probes doubles on failure
+    RECOVER after trouble that no limiter explains: half the rate, then slowly back to below where it began
+
+A refusal (429, 503) is an event of the domain. What was accepted and refused before it yields a belief about the
+limiter (`limit_estimate`), and the rate goes to just under it at once instead of sawing up and down. When no leaky
+bucket explains it, the rate is decreased multiplicatively and recovers additively.
+
+Latency: when the time to first byte has grown to a multiple of its base, throughput tells two cases apart. Constant
+throughput: the server delays (a shaping limiter, a queue), its throughput is the rate to hold. Falling throughput:
+it collapses, and the rate goes well below.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from resources.pacing.base import EventKind
+from resources.pacing.limit_estimate import LimitEstimate, estimate_limit
+
+__all__ = ["Change", "Phase", "RateLearner", "first_rate"]
+
+# First rate: half of what would keep one connection busy; 10 r/s for a server that answers at once, 1 for 500 ms.
+_FIRST_SHARE = 0.5
+_FIRST_MIN, _FIRST_MAX = 0.5, 10.0
+# Slow start: times 1.19 per good answer doubles the rate every four.
+_GROWTH = 1.19
+# How far below the believed limit: clocks drift, networks bunch, and 95 % of the limit is the promise.
+_BELOW = 0.975
+# How cautious the choice between believed limits is: the rate below which that share of the belief lies.
+_QUANTILE = 0.35
+# No belief reaches further below the rate at the refusal than that (a burst of 100 hides a limit 50 times lower).
+_SEARCH_LOW, _SEARCH_HIGH = 0.015, 1.1
+_CERTAIN_FROM = 0.6
+_ARRIVALS_KEPT = 600
+_ARRIVALS_FOR_ESTIMATE = 300
+_ARCHIVED = 3
+_REVIEW_FIRST, _REVIEW_LAST = 20, 640
+_REVIEW_STEP_MAX = 1.3
+_PROBE_EVERY_S, _PROBE_EVERY_MAX_S = 120.0, 6 * 3600.0
+_PROBE_STEP = 1.06
+# A latency epoch: enough answers for a mean, long enough for a throughput.
+_EPOCH_ANSWERS, _EPOCH_S = 16, 1.0
+_CREEP_FACTOR, _CREEP_MIN_S = 3.0, 0.03
+_CREEP_STRIKES = 3
+_SAME_GOODPUT = 0.9
+_COLLAPSE_CUT = 0.7
+_TROUBLE_CUT = 0.5
+_UNEXPLAINED_CUT = 0.6
+_RECOVER_TO = 0.85
+_RECOVER_ANSWERS = 200
+_COOL_ANSWERS = 5
+_COOL_ANSWERS_TROUBLE = 10
+
+
+class Phase(enum.StrEnum):
+    """See the module."""
+
+    FIRST = "first"
+    START = "slow start"
+    HOLD = "hold"
+    PROBE = "probe"
+    RECOVER = "recover"
+
+
+class Change(NamedTuple):
+    """A decision worth telling: becomes a `PaceEvent`."""
+
+    kind: EventKind
+    cause: str
+    detail: str
+
+
+def first_rate(ttfb_s: float) -> float:
+    """Requests per second to start with, from the first response's time to first byte."""
+    return min(_FIRST_MAX, max(_FIRST_MIN, _FIRST_SHARE / max(ttfb_s, 1e-6)))
+
+
+class RateLearner:
+    """The rate of one domain between `floor` and `ceiling`. Instants are epoch seconds, given by the caller."""
+
+    __slots__ = (
+        "_archive",
+        "_best_goodput",
+        "_count",
+        "_epoch_at",
+        "_epoch_late",
+        "_epoch_n",
+        "_epoch_ttfb",
+        "_event_at",
+        "_last_mean",
+        "_next_review",
+        "_probe_from",
+        "_probe_left",
+        "_recent",
+        "_steady_rate",
+        "_strikes",
+        "ceiling",
+        "cool_left",
+        "events",
+        "floor",
+        "limit_burst",
+        "limit_rate",
+        "next_probe_at",
+        "phase",
+        "probe_every",
+        "rate",
+        "trouble_rate",
+        "ttfb",
+        "ttfb_base",
+    )
+
+    def __init__(self, ceiling: float, floor: float, start: float | None = None) -> None:
+        """`start`: the rate to begin with at once (a configured or remembered one); None: find out."""
+        self.ceiling = ceiling
+        self.floor = min(floor, ceiling)
+        self.phase = Phase.FIRST if start is None else Phase.HOLD
+        self.rate = min(ceiling, 1.0 if start is None else max(self.floor, start))
+        self.limit_rate: float | None = None
+        self.limit_burst: float | None = None
+        self.trouble_rate: float | None = None
+        self.probe_every = _PROBE_EVERY_S
+        self.next_probe_at: float | None = None
+        self.cool_left = 0  # good answers still needed at concurrency one
+        self.events = 0  # refusals, each with everything that was in flight counted once
+        self.ttfb_base: float | None = None
+        self.ttfb: float | None = None
+        self._recent: list[float] = []
+        self._archive: list[list[float]] = []
+        self._event_at = 0.0
+        self._count = 0
+        self._next_review = _REVIEW_LAST * 2
+        self._probe_left = 0
+        self._probe_from = 0.0
+        self._steady_rate = self.rate
+        self._epoch_at = 0.0
+        self._epoch_n = 0
+        self._epoch_late = 0
+        self._epoch_ttfb = 0.0
+        self._best_goodput = 0.0
+        self._last_mean = 0.0
+        self._strikes = 0
+
+    def accepted(self, sent_at: float, ttfb: float | None, now: float, paced: bool) -> Change | None:
+        """A response that was no refusal. `paced`: its slot was the bottleneck, not a connection or a lack of URLs."""
+        recent = self._recent
+        recent.append(sent_at)
+        if len(recent) > _ARRIVALS_KEPT:
+            self._trim()
+        self._count += 1
+        if self.cool_left:
+            self.cool_left -= 1
+        phase = self.phase
+        if phase is Phase.HOLD:
+            if self._count >= self._next_review:
+                return self._review(now)
+            if self.next_probe_at is not None and now >= self.next_probe_at and paced:
+                return self._begin_probe(now)
+        elif phase is Phase.START:
+            if paced:
+                self.rate *= _GROWTH
+                if self.rate >= self.ceiling:
+                    self.rate = self.ceiling
+                    self.phase = Phase.HOLD
+        elif phase is Phase.PROBE:
+            if sent_at >= self._probe_from and paced:
+                self._probe_left -= 1
+                if self._probe_left <= 0:
+                    return self._probe_passed(now)
+        elif phase is Phase.RECOVER:
+            if paced and self.trouble_rate is not None:
+                self.rate += self.trouble_rate / _RECOVER_ANSWERS
+                if self.rate >= min(self.ceiling, self.trouble_rate * _RECOVER_TO):
+                    return self._hold(min(self.ceiling, self.trouble_rate * _RECOVER_TO), now)
+        elif ttfb is not None:
+            self.rate = max(self.floor, min(self.ceiling, first_rate(ttfb)))
+            self.phase = Phase.START
+            self._epoch_at = now
+        if ttfb is not None:
+            self._epoch_n += 1
+            self._epoch_ttfb += ttfb
+            self._epoch_late += not paced
+            if self._epoch_n >= _EPOCH_ANSWERS and now - self._epoch_at >= _EPOCH_S:
+                return self._epoch(now)
+        return None
+
+    def refused(self, sent_at: float, now: float, status: int) -> Change | None:
+        """A 429 or 503. None when it was already in flight at the last event: one event, one reaction."""
+        self._recent.append(-sent_at)
+        if sent_at <= self._event_at:
+            self._next_review = min(self._next_review, 1)
+            return None
+        self._event_at = now
+        self.events += 1
+        accepted_since, self._count = self._count, 0
+        before, was = self.rate, self.phase
+        self._reset_epoch(now)
+        if was is Phase.PROBE:
+            self.probe_every = min(_PROBE_EVERY_MAX_S, self.probe_every * 2)
+        self.trouble_rate = before
+        self.cool_left = _COOL_ANSWERS
+        estimate = self._estimate()
+        if estimate is None:
+            self.rate = max(self.floor, before * _UNEXPLAINED_CUT)
+            self.phase = Phase.RECOVER
+            return Change(
+                EventKind.SLOWER, str(status), f"{status} at {before:.3g} r/s, no leaky bucket explains it"
+            )
+        target = estimate.quantile(_QUANTILE) * _BELOW
+        if was in (Phase.HOLD, Phase.RECOVER) and accepted_since > _COOL_ANSWERS:
+            target = min(target, before * 0.95)
+        self._believe(estimate)
+        self._hold(min(target, before), now)
+        self._next_review = 1
+        return Change(
+            EventKind.SLOWER,
+            str(status),
+            f"{status} at {before:.3g} r/s: the limit looks like {self.limit_rate:.3g} r/s"
+            f" with {self.limit_burst:.0f} at once",
+        )
+
+    def trouble(self, cause: str, now: float, cut: float = _TROUBLE_CUT) -> Change:
+        """A sign that is no refusal: less, at one connection, and slowly back to below where it began."""
+        before = self.rate
+        self.trouble_rate = before if self.trouble_rate is None else min(before, self.trouble_rate)
+        if self.phase is Phase.PROBE:
+            self.probe_every = min(_PROBE_EVERY_MAX_S, self.probe_every * 2)
+        self.rate = max(self.floor, before * cut)
+        self.phase = Phase.RECOVER
+        self.cool_left = _COOL_ANSWERS_TROUBLE
+        self._event_at = now
+        self._count = 0
+        self._reset_epoch(now)
+        return Change(EventKind.SLOWER, cause, f"{cause} at {before:.3g} r/s")
+
+    def remember(
+        self, limit_rate: float | None, limit_burst: float | None, trouble_rate: float | None, probe_every: float | None, now: float
+    ) -> None:  # fmt: skip
+        """Start from last night's row: hold, and probe only after the pause that was in force."""
+        self.limit_rate, self.limit_burst, self.trouble_rate = limit_rate, limit_burst, trouble_rate
+        self.probe_every = probe_every or _PROBE_EVERY_S
+        if limit_rate is not None or trouble_rate is not None:
+            self.next_probe_at = now + self.probe_every
+        else:
+            self.phase = Phase.START if self.rate < self.ceiling else Phase.HOLD
+
+    @property
+    def learned(self) -> bool:
+        """Whether the rate is more than a guess."""
+        return self.phase not in (Phase.FIRST, Phase.START)
+
+    @property
+    def rate_to_remember(self) -> float:
+        """The rate the next night may start with: never one that was only being tried."""
+        return self._steady_rate if self.phase is Phase.PROBE else self.rate
+
+    def _hold(self, rate: float, now: float) -> Change | None:
+        self.rate = max(self.floor, min(self.ceiling, rate))
+        self.phase = Phase.HOLD
+        self.next_probe_at = now + self.probe_every
+        return None
+
+    def _histories(self) -> list[Sequence[float]]:
+        self._recent.sort(key=abs)
+        return [*self._archive, self._recent[-_ARRIVALS_FOR_ESTIMATE:]]
+
+    def _estimate(self) -> LimitEstimate | None:
+        top = max(self.rate, self.trouble_rate or 0.0)
+        return estimate_limit(self._histories(), max(self.floor / 2, top * _SEARCH_LOW), top * _SEARCH_HIGH)
+
+    def _believe(self, estimate: LimitEstimate) -> None:
+        self.limit_rate, self.limit_burst = estimate.best_rate, estimate.best_capacity
+
+    def _review(self, now: float) -> Change | None:
+        """Beliefs that the accepted requests contradict are gone: is more allowed than we thought?"""
+        self._next_review = max(_REVIEW_FIRST, self._count * 2)
+        estimate = self._estimate()
+        if estimate is None:
+            return None
+        self._believe(estimate)
+        target = min(self.ceiling, estimate.quantile(_QUANTILE) * _BELOW, self.rate * _REVIEW_STEP_MAX)
+        if target > self.rate * 1.01 or (self._count <= 1 and target < self.rate):
+            before, self.rate = self.rate, max(self.floor, target)
+            self._next_review = self._count + _REVIEW_FIRST
+            kind = EventKind.FASTER if self.rate > before else EventKind.SLOWER
+            return Change(kind, "limit", f"the limit looks like {self.limit_rate:.3g} r/s")
+        if self._next_review > _REVIEW_LAST:
+            self._next_review = 1 << 60
+            return Change(
+                EventKind.LEARNED,
+                "limit",
+                f"limit {self.limit_rate:.3g} r/s with {self.limit_burst:.0f} at once",
+            )
+        return None
+
+    def _begin_probe(self, now: float) -> Change | None:
+        if self.rate >= self.ceiling:
+            self.next_probe_at = None
+            return None
+        if self.phase is not Phase.PROBE:
+            self._steady_rate = self.rate
+        limit = max(self.rate, self.limit_rate or 0.0)
+        probe = min(self.ceiling, limit * _PROBE_STEP)
+        # Long enough for the burst to be used up if the limit is where we think.
+        self._probe_left = int(
+            ((self.limit_burst or 6.0) + 2.0) / max(0.01, 1.0 - limit / max(probe, limit * 1.01))
+        )
+        self._probe_from = now
+        self.rate = probe
+        self.phase = Phase.PROBE
+        return Change(EventKind.FASTER, "probe", f"probing {probe:.3g} r/s for {self._probe_left} requests")
+
+    def _probe_passed(self, now: float) -> Change | None:
+        # What was the limit is not; the next one may be just above, so it is felt for at once.
+        self._steady_rate = self.limit_rate = self.rate
+        self.trouble_rate = None
+        self.probe_every = _PROBE_EVERY_S
+        self._archive.clear()
+        return self._begin_probe(now) if self.rate < self.ceiling else self._hold(self.rate, now)
+
+    def _epoch(self, now: float) -> Change | None:
+        mean = self._epoch_ttfb / self._epoch_n
+        goodput = self._epoch_n / (now - self._epoch_at)
+        late = self._epoch_late / self._epoch_n
+        self._reset_epoch(now)
+        self.ttfb = mean
+        if self.ttfb_base is None:
+            self.ttfb_base = mean
+        self.ttfb_base = min(self.ttfb_base * 1.01, mean)
+        creeping = mean > _CREEP_FACTOR * self.ttfb_base and mean - self.ttfb_base > _CREEP_MIN_S
+        best, self._best_goodput = self._best_goodput, max(self._best_goodput * 0.995, goodput)
+        if late > 0.5 and self.rate > 1.5 * goodput and self.phase is not Phase.PROBE:
+            # Connections are the bottleneck: a rate far above what they bring would burst when they get faster.
+            self.rate = max(self.floor, 1.5 * goodput)
+        if not creeping:
+            self._strikes = 0
+            return None
+        self._strikes += 1
+        last, self._last_mean = self._last_mean, mean
+        if self._strikes > _CREEP_STRIKES and mean > 0.8 * last:
+            # Going slower did not help: the server is slower for reasons of its own.
+            self.ttfb_base, self._strikes = mean / 2, 0
+            return None
+        if goodput >= _SAME_GOODPUT * best:
+            if goodput * 0.98 >= self.rate and self.phase is not Phase.START:
+                return None
+            self.trouble_rate = self.limit_rate = goodput
+            self._hold(min(self.rate, goodput * 0.98), now)
+            return Change(
+                EventKind.SLOWER,
+                "latency",
+                f"answers wait {mean:.2g} s at constant {goodput:.3g} r/s: that is its rate",
+            )
+        return self.trouble("latency", now, _COLLAPSE_CUT * min(1.0, goodput / self.rate))
+
+    def _reset_epoch(self, now: float) -> None:
+        self._epoch_at, self._epoch_n, self._epoch_ttfb, self._epoch_late = now, 0, 0.0, 0
+
+    def _trim(self) -> None:
+        """Drop the older half; what led to a refusal is kept, it is what the belief rests on."""
+        self._recent.sort(key=abs)
+        half = len(self._recent) // 2
+        old, self._recent = self._recent[:half], self._recent[half:]
+        refused = [index for index, instant in enumerate(old) if instant < 0]
+        if refused:
+            self._archive.append(old[max(0, refused[0] - 150) : refused[-1] + 1])
+            del self._archive[:-_ARCHIVED]

@@ -1,0 +1,151 @@
+"""What a limiter looks like from outside: its rate and burst, from the requests it took and those it refused.
+
+Model: a leaky bucket of capacity C (requests it takes at once) that leaks L requests a second; nginx `limit_req`
+with burst b is C = b + 1. Each accepted request raises the level by one, a refused one does not count. For a
+given L the level before each request follows from the accepted arrivals alone, so
+
+* every accepted request proves C >= level after it,
+* every refused request proves C < level it would have made.
+
+One refusal leaves a curve of pairs (L, C); a second one at another pattern of arrivals cuts it. Between, prior
+knowledge decides: limits are written by people, who write round numbers (20 r/s burst 5, 100 r/m, 1 r/s burst 10).
+
+Cost: one pass over the arrivals for each candidate L, about 5 ms for 400 arrivals. It runs at refusals and at
+reviews whose distance doubles, never per request.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["LimitEstimate", "estimate_limit", "level_bounds"]
+
+# Mantissas people write, and how readily. Others are covered by the even grid below.
+_ROUND = {
+    1.0: 1.0, 1.2: 0.25, 1.5: 0.35, 2.0: 0.9, 2.5: 0.45, 3.0: 0.5, 4.0: 0.4, 5.0: 1.0, 6.0: 0.35, 7.5: 0.15, 8.0: 0.3,
+}  # fmt: skip
+# A rate of no particular roundness, per grid point: all together about a fifth of the belief.
+_PLAIN = 0.03
+_GRID_STEP = 1.03
+# Bursts: nginx counts those beyond the first (C = b + 1), token buckets count all (C = b).
+_CAPACITY = {
+    1: 0.7, 2: 0.5, 3: 0.5, 4: 0.5, 5: 0.6, 6: 1.0, 7: 0.15, 8: 0.2, 9: 0.25, 10: 0.6, 11: 0.9, 12: 0.15, 13: 0.15,
+    15: 0.25, 16: 0.25, 20: 0.5, 21: 0.7, 25: 0.15, 26: 0.2, 30: 0.3, 31: 0.3, 40: 0.2, 41: 0.2, 50: 0.4, 51: 0.4,
+    60: 0.4, 61: 0.2, 100: 0.4, 101: 0.3, 120: 0.2, 200: 0.2, 300: 0.2, 500: 0.2, 600: 0.2, 1000: 0.2,
+}  # fmt: skip
+# Arrival times at the server differ from our clock by network noise: about a third of a request.
+_NOISE = 0.35
+# Weights this small mean that no leaky bucket explains what was seen.
+_NONSENSE = 1e-4
+
+
+@dataclass(slots=True, frozen=True)
+class LimitEstimate:
+    """A belief over limits: `rates` ascending (requests per second) with normalized `weights`."""
+
+    rates: tuple[float, ...]
+    weights: tuple[float, ...]
+    best_rate: float
+    best_capacity: float  # requests taken at once at the best rate
+
+    def quantile(self, q: float) -> float:
+        """The rate below which a share `q` of the belief lies."""
+        total = 0.0
+        for rate, weight in zip(self.rates, self.weights, strict=True):
+            total += weight
+            if total >= q:
+                return rate
+        return self.rates[-1]
+
+
+def level_bounds(arrivals: Sequence[float], leak: float) -> tuple[float, float]:
+    """(highest level after an accepted arrival, lowest level a refused one would have made) for a leak rate.
+
+    `arrivals`: instants of sending, ascending by absolute value, refused ones negative. `inf` when none was refused.
+    """
+    level = 0.0
+    last = 0.0
+    highest = 0.0
+    lowest = math.inf
+    for instant in arrivals:
+        if instant > 0:
+            level -= leak * (instant - last)
+            level = level + 1.0 if level > 0.0 else 1.0
+            last = instant
+            if level > highest:
+                highest = level
+        else:
+            would = level - leak * (-instant - last)
+            would = would + 1.0 if would > 0.0 else 1.0
+            if would < lowest:
+                lowest = would
+    return highest, lowest
+
+
+def estimate_limit(
+    histories: Sequence[Sequence[float]], low: float, high: float, fallback_capacity: float = 6.0
+) -> LimitEstimate | None:
+    """The belief over rates in [low, high] given stretches of arrivals (see `level_bounds`).
+
+    None when no leaky bucket in that range explains them (another limiter, or traffic that is not ours).
+    """
+    rates: list[float] = []
+    weights: list[float] = []
+    best = (0.0, low, fallback_capacity)
+    for rate, prior in _candidates(low, high):
+        highest, lowest = 0.0, math.inf
+        for history in histories:
+            above, below = level_bounds(history, rate)
+            highest = max(highest, above)
+            lowest = min(lowest, below)
+        weight, capacity = _capacity_weight(highest, lowest)
+        rates.append(rate)
+        weights.append(prior * weight)
+        if prior * weight > best[0]:
+            best = (prior * weight, rate, capacity)
+    total = sum(weights)
+    if total < _NONSENSE:
+        return None
+    return LimitEstimate(tuple(rates), tuple(weight / total for weight in weights), best[1], best[2])
+
+
+def _capacity_weight(highest: float, lowest: float) -> tuple[float, float]:
+    """How well any capacity fits `highest <= C < lowest`, and the one that fits best."""
+    if highest > lowest + 3 * _NOISE:
+        return 0.0, lowest
+    total, best_weight, best_capacity = 0.0, 0.0, highest
+    for capacity, prior in _CAPACITY.items():
+        miss = max(0.0, highest - capacity, capacity - lowest)
+        if miss > 3 * _NOISE:
+            continue
+        weight = prior * math.exp(-0.5 * (miss / _NOISE) ** 2)
+        total += weight
+        if weight > best_weight:
+            best_weight, best_capacity = weight, float(capacity)
+    # A capacity nobody thought of is possible too.
+    middle = highest if math.isinf(lowest) else (highest + lowest) / 2
+    spread = max(0.0, highest - lowest)
+    total += 0.03 * math.exp(-0.5 * (spread / _NOISE) ** 2)
+    return total, best_capacity if best_weight else middle
+
+
+def _candidates(low: float, high: float) -> list[tuple[float, float]]:
+    """Rates to consider with their prior weight, ascending."""
+    found = []
+    rate = low
+    while rate <= high:
+        found.append((rate, _PLAIN))
+        rate *= _GRID_STEP
+    for unit, belief in ((1.0, 1.0), (60.0, 0.5)):  # per second, per minute
+        decade = 10.0 ** math.floor(math.log10(low * unit))
+        while decade <= high * unit:
+            found.extend(
+                (mantissa * decade / unit, weight * belief)
+                for mantissa, weight in _ROUND.items()
+                if low <= mantissa * decade / unit <= high and (unit == 1.0 or mantissa * decade / unit < 5)
+            )
+            decade *= 10.0
+    found.sort()
+    return found

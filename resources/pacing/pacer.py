@@ -1,0 +1,521 @@
+"""The pacer: hands out the next request of the next domain, and learns from what came of it.
+
+Domains that can be requested sooner or later stand in one heap by the instant of their next slot. An entry is
+stale when its stamp is not the domain's current one; stale entries are dropped when they surface (lazy deletion),
+so that every change of a domain is one push. Domains that wait for a connection, for URLs, or for a person are not
+in the heap at all: they cost nothing. The contract is in `base`.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+from collections import deque
+from collections.abc import Iterable
+
+from resources.clock import Clock
+from resources.pacing.base import (
+    Decision,
+    EventKind,
+    Observation,
+    Outcome,
+    PaceEvent,
+    PaceLimits,
+    PaceSnapshot,
+    Slot,
+    SlotSource,
+)
+from resources.pacing.breaker import COOL_OFF_S, Breaker, BreakerState
+from resources.pacing.explain import decision_of, snapshot_of
+from resources.pacing.lane import Lane
+from resources.pacing.learning import Change
+from resources.pacing.ledger.base import Command, Ledger, NightRow
+from resources.pacing.slots import LocalSlots
+from resources.pacing.waits import wait_after_refusal
+
+__all__ = ["Pacer"]
+
+# A slot taken later than that share of its gap was not the bottleneck; timers are no better than 2 ms.
+_LATE_SHARE, _LATE_MIN_S = 0.5, 0.002
+# A rate grown by that factor makes the slot already booked obsolete.
+_REBOOK = 1.5
+# Refusals at the floor of the rate until the domain is paused for a person to look at.
+_FLOOR_HITS = 3
+_REFUSALS = (429, 503)
+_FAILURES = frozenset(
+    (Outcome.TIMEOUT, Outcome.CONNECT_ERROR, Outcome.DNS, Outcome.TLS, Outcome.PROTOCOL, Outcome.TRUNCATED)
+)
+_ALERTING = frozenset(("throttled", "403", "wall"))
+_NOTHING: list[PaceEvent] = []
+
+
+class Pacer:
+    """See `resources.pacing.base` for the contract. `slots`: where reservations are kept; default: this process."""
+
+    def __init__(
+        self, clock: Clock, ledger: Ledger, slots: SlotSource | None = None, rng: random.Random | None = None
+    ) -> None:
+        self._clock = clock
+        self._ledger = ledger
+        self._slots: SlotSource = slots if slots is not None else LocalSlots()
+        self._rng = rng if rng is not None else random.Random()
+        self._random = self._rng.random
+        self._lanes: dict[str, Lane] = {}
+        self._heap: list[tuple[float, int, Lane]] = []
+        self._free: deque[tuple[int, Lane]] = deque()  # unlimited domains with work
+        self._stamp = 0
+        self._dirty: list[Lane] = []
+        self._events: list[PaceEvent] = []  # of commands, told by the next checkpoint
+        self._command_seq = 0
+        self._commands: dict[str, list[Command]] = {}
+        self._read_commands()
+
+    def __repr__(self) -> str:
+        return f"<Pacer {len(self._lanes)} domains, {len(self._heap)} heap entries, next at {self._peek()}>"
+
+    # -- what the loop does -------------------------------------------------------------------------------------
+
+    def admit(self, domain: str, limits: PaceLimits) -> None:
+        """Start (or restart with other limits) a domain from its ledger row. Keeps requests in flight counted."""
+        now = self._clock.now()
+        old = self._lanes.get(domain)
+        if old is not None:
+            if old.limits == limits:
+                return
+            self._save([old], now)
+        lane = Lane(domain, limits, self._ledger.load(domain), now)
+        if old is not None:
+            lane.want, lane.in_flight, lane.admitted_at = old.want, old.in_flight, old.admitted_at
+            lane.due = old.due
+            old.stamp = 0  # its heap entry is stale
+            old.want = 0
+        self._lanes[domain] = lane
+        for command in self._commands.get(domain, ()):
+            self._obey(lane, command, now)
+        if not lane.stamp:
+            self._enqueue(lane, now)
+
+    def want(self, domain: str, n: int) -> None:
+        """Say that `n` URLs of an admitted domain are buffered and claimable now; 0 takes it out."""
+        lane = self._lanes[domain]
+        lane.want = n
+        if n <= 0:
+            lane.stamp = 0
+        elif not lane.stamp:
+            self._enqueue(lane, self._clock.now())
+
+    def take(self, now: float) -> Slot | None:
+        """A slot for a domain that may be requested right now, or None: see `next_at`."""
+        heap = self._heap
+        while heap:
+            at, stamp, lane = heap[0]
+            if stamp != lane.stamp:
+                heapq.heappop(heap)
+                continue
+            if at > now:
+                break
+            heapq.heappop(heap)
+            lane.stamp = 0
+            if lane.gate > now or now >= lane.window_closes or lane.due > now:
+                self._enqueue(lane, now)
+                continue
+            return self._hand_out(lane, now)
+        free = self._free
+        while free:
+            stamp, lane = free[0]
+            if stamp != lane.stamp or lane.gate > now or now >= lane.window_closes:
+                free.popleft()
+                if stamp == lane.stamp:
+                    lane.stamp = 0
+                    self._enqueue(lane, now)
+                continue
+            lane.in_flight += 1
+            lane.want -= 1
+            if lane.want <= 0 or lane.in_flight >= lane.limits.concurrency:
+                free.popleft()
+                lane.stamp = 0
+            elif len(free) > 1:
+                free.rotate(-1)
+            return Slot(lane.domain, now, 0.0, lane.in_flight, False)
+        return None
+
+    def next_at(self, now: float) -> float | None:
+        """When `take` may succeed next, `now` or later; None when only a finished fetch or new URLs can help."""
+        if self._free:
+            return now
+        at = self._peek()
+        return None if at is None else max(at, now)
+
+    def done(self, slot: Slot, observation: Observation) -> list[PaceEvent]:
+        """Report what came of a slot. Returns what a person should be told (usually nothing)."""
+        lane = self._lanes[slot.domain]
+        lane.in_flight -= 1
+        lane.requests += 1
+        if not lane.dirty:
+            lane.dirty = True
+            self._dirty.append(lane)
+        status = observation.status
+        now = observation.at
+        events = _NOTHING
+        if status in _REFUSALS:
+            events = self._refused(lane, observation, status or 0, now)
+        elif observation.outcome == "ok" and (status == 200 or status is None):
+            events = self._good(lane, slot, observation, now)
+        elif observation.outcome in _FAILURES:
+            events = self._failed(lane, observation, now)
+        elif observation.outcome != Outcome.REFUSED_HERE:
+            events = self._answered(lane, slot, observation, now)
+        if not lane.stamp and lane.want > 0:
+            self._enqueue(lane, now)
+        return events
+
+    def put_back(self, slot: Slot) -> None:
+        """Return a slot for which nothing was sent; the URL counts as wanted again."""
+        lane = self._lanes[slot.domain]
+        lane.in_flight -= 1
+        lane.want += 1
+        if lane.interval:
+            self._slots.give_back(lane.domain, 1, lane.interval)
+        if not lane.stamp:
+            self._enqueue(lane, self._clock.now())
+
+    # -- what people and other parts ask -------------------------------------------------------------------------
+
+    def decide(self, domain: str, now: float) -> Decision:
+        """When the domain may be requested next, and every reason why not now. Changes nothing."""
+        return decision_of(self._lanes[domain], now)
+
+    def snapshot(self, domain: str) -> PaceSnapshot:
+        """The domain's live state."""
+        return snapshot_of(self._lanes[domain], self._clock.now())
+
+    def domains(self) -> Iterable[str]:
+        """Every admitted domain."""
+        return self._lanes.keys()
+
+    # -- from outside ---------------------------------------------------------------------------------------------
+
+    def slow_down(self, domain: str, factor: float, until: float, reason: str) -> list[PaceEvent]:
+        """Multiply the domain's rate by `factor` until the instant `until`."""
+        now = self._clock.now()
+        return self._obey(self._lanes[domain], Command(domain, "slow_down", now, factor, until, reason), now)
+
+    def pause(self, domain: str, cause: str) -> list[PaceEvent]:
+        """Send nothing more to the domain until `resume`. Its URLs stay pending."""
+        now = self._clock.now()
+        return self._obey(self._lanes[domain], Command(domain, "pause", now, reason=cause), now)
+
+    def resume(self, domain: str) -> list[PaceEvent]:
+        """End a pause, an open breaker and an outside slow-down. What a Retry-After owes is still owed."""
+        now = self._clock.now()
+        return self._obey(self._lanes[domain], Command(domain, "resume", now), now)
+
+    def checkpoint(self, now: float) -> list[PaceEvent]:
+        """Write changed rows to the ledger and obey the commands that came in through it.
+
+        Raises LedgerError; the rows stay marked as changed and go with the next checkpoint.
+        """
+        dirty, self._dirty = self._dirty, []
+        try:
+            self._save(dirty, now)
+        except BaseException:
+            self._dirty = dirty + self._dirty
+            raise
+        for lane in dirty:
+            lane.dirty = False
+        events: list[PaceEvent] = []
+        for command in self._read_commands():
+            if command.domain in self._lanes:
+                events += self._obey(self._lanes[command.domain], command, now)
+        return events
+
+    def end_night(self, night: str, now: float) -> list[NightRow]:
+        """Checkpoint and append one history row for each domain that was asked anything."""
+        self.checkpoint(now)
+        rows = [
+            NightRow(
+                domain=lane.domain,
+                night=night,
+                started_at=lane.admitted_at,
+                ended_at=now,
+                requests=lane.requests,
+                throttled=lane.throttled,
+                forbidden=lane.forbidden,
+                walls=lane.walls,
+                failures=lane.failures,
+                rate_start=lane.rate_start if math.isfinite(lane.rate_start) else None,
+                rate_end=lane.learner.rate if lane.learner else None,
+                limit_rate=lane.learner.limit_rate if lane.learner else None,
+                trouble_rate=lane.learner.trouble_rate if lane.learner else None,
+                waited_s=lane.waited_s,
+                paused_cause=lane.paused_cause
+                or lane.breaker.cause * (lane.breaker.state is BreakerState.OPEN),
+            )
+            for lane in self._lanes.values()
+            if lane.requests
+        ]
+        self._ledger.append_history(rows)
+        return rows
+
+    # -- scheduling -----------------------------------------------------------------------------------------------
+
+    def _peek(self) -> float | None:
+        heap = self._heap
+        while heap and heap[0][1] != heap[0][2].stamp:
+            heapq.heappop(heap)
+        return heap[0][0] if heap else None
+
+    def _enqueue(self, lane: Lane, now: float) -> None:
+        """Put a domain where it belongs: into the heap, among the unlimited, or nowhere (no URL, no connection)."""
+        if lane.want <= 0:
+            return
+        if lane.in_flight >= lane.cap:
+            lane.capped = True
+            return
+        if now >= lane.window_closes:
+            lane.refresh_window(now)
+        at = max(lane.due, lane.gate, lane.window_opens)
+        if at == math.inf:
+            return
+        if lane.learner is None and at <= now and lane.breaker.state is BreakerState.CLOSED:
+            self._stamp += 1
+            lane.stamp = self._stamp
+            self._free.append((self._stamp, lane))
+            return
+        self._stamp += 1
+        lane.stamp = self._stamp
+        heapq.heappush(self._heap, (at, self._stamp, lane))
+
+    def _hand_out(self, lane: Lane, now: float) -> Slot:
+        if lane.breaker.state is BreakerState.OPEN:
+            lane.breaker.probe()
+        if now >= lane.factor_until:
+            lane.refresh_factor(now)
+        late = now - max(lane.due, lane.gate, lane.window_opens)
+        capped, lane.capped = lane.capped, False
+        lane.in_flight += 1
+        lane.want -= 1
+        learner = lane.learner
+        if learner is None:  # an unlimited domain that had to wait
+            lane.due = now
+            slot = Slot(lane.domain, now, late, lane.in_flight, False)
+        else:
+            interval = 1.0 / (learner.rate * lane.factor)
+            slot = Slot(lane.domain, now, late, lane.in_flight, capped and late > 0.25 * interval)
+            self._book(lane, interval, now)
+        self._enqueue(lane, now)
+        return slot
+
+    def _book(self, lane: Lane, interval: float, now: float) -> None:
+        """Reserve the domain's next slot: its place in the bucket, displaced by chance, never too close to `now`."""
+        limits = lane.limits
+        lane.interval = interval
+        due = self._slots.reserve(lane.domain, 1, interval, limits.burst, now)[0]
+        due += self._random() * limits.jitter * interval
+        if limits.burst == 1:
+            nearest = now + (1.0 - limits.jitter) * interval
+            if due < nearest:
+                due = nearest
+        lane.due = due
+
+    # -- what observations do -------------------------------------------------------------------------------------
+
+    def _good(self, lane: Lane, slot: Slot, observation: Observation, now: float) -> list[PaceEvent]:
+        events = _NOTHING
+        breaker = lane.breaker
+        if breaker.in_a_row or breaker.state is not BreakerState.CLOSED:
+            events = self._breaker_success(lane, now)
+        lane.refused_in_a_row = 0
+        if lane.signals.is_shrunk(observation):
+            events = events + self._sign(lane, observation, now)
+        else:
+            lane.signals.good(observation.body_bytes)
+        return self._learn(lane, slot, observation, now, events)
+
+    def _learn(
+        self, lane: Lane, slot: Slot, observation: Observation, now: float, events: list[PaceEvent]
+    ) -> list[PaceEvent]:
+        learner, ladder = lane.learner, lane.ladder
+        if learner is None or ladder is None:
+            return events
+        paced = slot.late_s <= _LATE_MIN_S or slot.late_s * learner.rate <= _LATE_SHARE
+        change = learner.accepted(observation.started_at, observation.ttfb_s, now, paced)
+        if change is not None:
+            events = [*events, self._told(lane, change, now)]
+        if slot.saturated and not learner.cool_left:
+            ladder.measured(slot.in_flight, observation.duration_s, now)
+        if learner.rate * lane.interval * lane.factor > _REBOOK and lane.due > now:
+            # The booked slot belongs to a much slower rate: book anew from the last request on.
+            self._slots.give_back(lane.domain, 1, lane.interval)
+            self._book(lane, 1.0 / (learner.rate * lane.factor), now)
+            lane.stamp = 0
+        return events
+
+    def _answered(self, lane: Lane, slot: Slot, observation: Observation, now: float) -> list[PaceEvent]:
+        """A response that is no plain page: redirects, client and server errors, walls."""
+        events = self._sign(lane, observation, now)
+        cause = ""
+        if observation.outcome == Outcome.WALL:
+            lane.walls += 1
+            cause = "wall"
+        elif observation.status == 403:
+            lane.forbidden += 1
+            cause = "403"
+        elif observation.status is not None and observation.status >= 500:
+            lane.failures += 1
+            cause = "5xx"
+        if cause:
+            events = events + self._breaker_failure(lane, cause, now)
+        else:
+            lane.refused_in_a_row = 0
+            if lane.breaker.in_a_row or lane.breaker.state is not BreakerState.CLOSED:
+                events = events + self._breaker_success(lane, now)
+        return self._learn(lane, slot, observation, now, events)
+
+    def _failed(self, lane: Lane, observation: Observation, now: float) -> list[PaceEvent]:
+        lane.failures += 1
+        return self._sign(lane, observation, now) + self._breaker_failure(lane, str(observation.outcome), now)
+
+    def _sign(self, lane: Lane, observation: Observation, now: float) -> list[PaceEvent]:
+        """Count the signs of a ban; slow down at a jump."""
+        sign = lane.signals.seen(observation)
+        if not sign or lane.learner is None:
+            return []
+        lane.signals.forget()
+        return [self._told(lane, lane.learner.trouble(sign, now), now)]
+
+    def _refused(self, lane: Lane, observation: Observation, status: int, now: float) -> list[PaceEvent]:
+        lane.throttled += 1
+        events: list[PaceEvent] = []
+        learner = lane.learner
+        fresh = observation.started_at > lane.owed_until - 1e-9 or lane.refused_in_a_row == 0
+        if learner is not None:
+            change = learner.refused(observation.started_at, now, status)
+            fresh = change is not None
+            if change is not None:
+                events.append(self._told(lane, change, now))
+                at_floor = learner.rate <= learner.floor * 1.01
+                lane.floor_hits = lane.floor_hits + 1 if at_floor else 0
+        if fresh:
+            lane.refused_in_a_row += 1
+            events += self._breaker_failure(lane, "throttled", now)
+        wait = wait_after_refusal(status, max(1, lane.refused_in_a_row), observation.retry_after_s, self._rng)
+        if fresh or observation.retry_after_s is not None:
+            events += self._owe(lane, now + wait, observation, status, now)
+        if lane.floor_hits >= _FLOOR_HITS and not lane.paused_cause:
+            events += self._pause(lane, f"throttled at its floor of {lane.limits.min_rate:g} r/s", now)
+        return events
+
+    def _owe(
+        self, lane: Lane, until: float, observation: Observation, status: int, now: float
+    ) -> list[PaceEvent]:
+        if until <= lane.owed_until:
+            return []
+        lane.waited_s += until - max(now, lane.owed_until)
+        lane.owed_until = until
+        lane.refresh_gate()
+        lane.stamp = 0  # its entry is too early now; done() enqueues it anew
+        asked = "" if observation.retry_after_s is None else f", Retry-After: {observation.retry_after_s:g}"
+        kind = EventKind.PUT_OFF if until - now > lane.limits.retry_after_max_s else EventKind.WAIT
+        detail = f"{status}{asked}: the domain waits {until - now:.2f} s"
+        return [PaceEvent(lane.domain, now, kind, detail, str(status), until, lane.rate)]
+
+    def _breaker_failure(self, lane: Lane, cause: str, now: float) -> list[PaceEvent]:
+        breaker = lane.breaker
+        if cause not in COOL_OFF_S or not breaker.failure(cause, now):
+            return []
+        lane.refresh_gate()
+        lane.stamp = 0
+        detail = (
+            f"{breaker.in_a_row} times {cause} in a row: stopped for {breaker.until - now:.0f} s,"
+            f" then one probe; its URLs stay pending"
+        )
+        alert = cause in _ALERTING or breaker.opened > 2
+        put_off = breaker.until - now > lane.limits.retry_after_max_s
+        events = [
+            PaceEvent(
+                lane.domain, now, EventKind.BREAKER_OPEN, detail, cause, breaker.until, lane.rate, alert
+            )
+        ]
+        if put_off:
+            events.append(
+                PaceEvent(lane.domain, now, EventKind.PUT_OFF, detail, cause, breaker.until, lane.rate)
+            )
+        return events
+
+    def _breaker_success(self, lane: Lane, now: float) -> list[PaceEvent]:
+        cause = lane.breaker.cause
+        if not lane.breaker.success():
+            return []
+        lane.refresh_gate()
+        detail = f"the probe brought a page: {cause} is over"
+        return [PaceEvent(lane.domain, now, EventKind.RESUMED, detail, cause, None, lane.rate)]
+
+    def _told(self, lane: Lane, change: Change, now: float) -> PaceEvent:
+        return PaceEvent(lane.domain, now, change.kind, change.detail, change.cause, None, lane.rate)
+
+    # -- orders ---------------------------------------------------------------------------------------------------
+
+    def _obey(self, lane: Lane, command: Command, now: float) -> list[PaceEvent]:
+        # 1. seen before (the row remembers)  2. slow_down  3. pause  4. resume
+        if command.seq:
+            if command.seq <= lane.command_seq:
+                return []
+            lane.command_seq = command.seq
+        self._mark(lane)
+        if command.kind == "slow_down":
+            if command.until <= now:
+                return []
+            lane.slow_factor, lane.slow_until, lane.slow_reason = (
+                command.factor,
+                command.until,
+                command.reason,
+            )
+            lane.refresh_factor(now)
+            detail = f"{command.factor:g} times the rate: {command.reason}"
+            return [
+                PaceEvent(
+                    lane.domain, now, EventKind.SLOWER, detail, command.reason, command.until, lane.rate
+                )
+            ]
+        if command.kind == "pause":
+            return self._pause(lane, command.reason or "paused from outside", now)
+        lane.paused_cause = ""
+        lane.slow_factor, lane.slow_until, lane.slow_reason = 1.0, 0.0, ""
+        lane.floor_hits = lane.refused_in_a_row = 0
+        lane.breaker = Breaker()
+        lane.refresh_factor(now)
+        lane.refresh_gate()
+        lane.stamp = 0
+        self._enqueue(lane, now)
+        return [
+            PaceEvent(lane.domain, now, EventKind.RESUMED, command.reason or "resumed", "", None, lane.rate)
+        ]
+
+    def _pause(self, lane: Lane, cause: str, now: float) -> list[PaceEvent]:
+        lane.paused_cause = cause
+        lane.refresh_gate()
+        lane.stamp = 0
+        self._mark(lane)
+        return [PaceEvent(lane.domain, now, EventKind.PAUSED, cause, cause, None, lane.rate, alert=True)]
+
+    def _mark(self, lane: Lane) -> None:
+        if not lane.dirty:
+            lane.dirty = True
+            self._dirty.append(lane)
+
+    def _save(self, lanes: list[Lane], now: float) -> None:
+        self._ledger.save(
+            lane.row(
+                now, tuple(f"{reason.name}: {reason.detail}" for reason in decision_of(lane, now).reasons)
+            )
+            for lane in lanes
+        )
+
+    def _read_commands(self) -> list[Command]:
+        commands = self._ledger.commands(self._command_seq)
+        for command in commands:
+            self._command_seq = command.seq
+            self._commands.setdefault(command.domain, []).append(command)
+        return commands
