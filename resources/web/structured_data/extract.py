@@ -1,0 +1,85 @@
+"""Everything structured that a page says about itself, from the tree that was parsed anyway."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser
+
+from . import microdata, opengraph
+from .addresses import Resolver
+from .dublin_core import DublinCore, Vocabulary, is_dublin_core
+from .json_ld import is_json_ld_type, parse_block
+
+__all__ = ["StructuredData", "extract"]
+
+#: Elements of one kind that are read; pages in earnest have at most some dozens.
+_MAX_ELEMENTS = 2_000
+
+
+@dataclass(slots=True)
+class StructuredData:
+    """What was found, each format in document order, nothing merged between formats.
+
+    A page without any of it has empty lists and is false.
+    """
+
+    #: Objects as written, top-level arrays flattened, `@graph` left in place.
+    json_ld: list[dict[str, Any]] = field(default_factory=list)
+    #: Items: see `microdata`.
+    microdata: list[microdata.Item] = field(default_factory=list)
+    #: (name in lower case, content); `twitter:` and other prefixes of `opengraph.PREFIXES` included.
+    opengraph: list[tuple[str, str]] = field(default_factory=list)
+    dublin_core: list[DublinCore] = field(default_factory=list)
+    #: The other `meta name` elements: (name in lower case, content).
+    meta: list[tuple[str, str]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.json_ld or self.microdata or self.opengraph or self.dublin_core)
+
+
+def extract(tree: LexborHTMLParser, base_url: str) -> StructuredData:
+    """Structured data of a page. `base_url` is the page's address ("" where unknown: addresses stay as written);
+    a `base` element is honoured.
+
+    Never raises, bounded. Costs two passes of the selector engine, 20 to 40 µs, on a page that has none.
+    """
+    data = StructuredData()
+    resolver = Resolver(tree, base_url)
+    vocabulary: Vocabulary | None = None
+    for node in tree.css("meta,script")[:_MAX_ELEMENTS]:
+        given = node.attrs
+        if node.tag == "script":
+            kind = given.get("type")
+            if kind and is_json_ld_type(kind):
+                found, problem = parse_block(node.text(deep=True))
+                data.json_ld += found
+                if problem is not None:
+                    data.problems.append(problem)
+            continue
+        content = given.get("content")
+        if content is None:
+            continue
+        for name in (given.get("property"), given.get("name")):
+            if not name:
+                continue
+            names = opengraph.property_names(name)
+            if names:
+                data.opengraph += [(each, opengraph.value(each, content, resolver)) for each in names]
+                break
+            if is_dublin_core(name.strip()):
+                vocabulary = vocabulary or Vocabulary(tree)
+                statement = vocabulary.statement(node, name.strip())
+                if statement is not None:
+                    data.dublin_core.append(statement)
+                    break
+            data.meta.append((name.strip().lower(), content.strip()))
+            break
+    if vocabulary is not None:
+        data.dublin_core += vocabulary.links(tree, resolver)
+    if tree.css_first("[itemscope]") is not None:
+        data.microdata = microdata.items(tree, resolver, data.problems)
+    data.problems = list(dict.fromkeys(data.problems))[:50]
+    return data
