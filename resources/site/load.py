@@ -49,7 +49,10 @@ class _Loader(yaml.SafeLoader):
         if self.check_event(yaml.events.AliasEvent):
             event: yaml.Event = self.get_event()  # type: ignore[no-untyped-call]
             raise yaml.composer.ComposerError(
-                None, None, "aliases (*name) are not allowed in a site file", event.start_mark
+                None,
+                None,
+                "aliases (*name) are not allowed in a site file",
+                event.start_mark,  # type: ignore[arg-type]
             )
         return super().compose_node(parent, index)
 

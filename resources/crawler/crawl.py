@@ -1,0 +1,260 @@
+"""The crawl loop: frontier, pacing, fetcher and page store tied together. One event loop, many domains.
+
+* One dispatcher asks the pacer for the next domain that may be requested and starts one fetch per slot:
+  O(log domains) a page, no pool of idle workers, no head-of-line blocking.
+* Claims are buffered per domain in proportion to its pace, so a dead worker never sits on much.
+* Results go through `BatchWriter`: durable bodies first, then one frontier transaction.
+
+What a kill −9 loses: nothing. In-flight requests and at most `writer.FLUSH_S` of results are fetched again.
+A stop (SIGTERM, Terminate) lets in-flight requests end, writes everything, hands all leases back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Sequence
+
+from resources.clock import Clock, SystemClock
+from resources.fetcher.base import Fetcher, FetchRequest
+from resources.frontier.base import Ack, Claim, CommitResult, Verdict
+from resources.pacing.base import PaceEvent, Slot
+from resources.pacing.pacer import Pacer
+from resources.pages.base import PageHead
+
+from .digest import Digester
+from .heartbeat import Heartbeat
+from .lane import Lane
+from .order import CrawlOrder, DomainReport, End
+from .refill import Refill
+from .robots_gate import RobotsGate
+from .storage import Storage
+from .territory import Territory
+from .writer import BatchWriter, StorageStuck
+
+__all__ = ["Crawl"]
+
+log = logging.getLogger(__name__)
+
+#: Longest the dispatcher sleeps without a reason: bounds the delay of a deadline or a stop.
+TICK_S = 0.5
+
+
+class Crawl:
+    """One run over one or many domains. `await run()` returns the report of each domain."""
+
+    def __init__(
+        self,
+        order: CrawlOrder,
+        territory: Territory,
+        storage: Storage,
+        pacer: Pacer,
+        fetcher: Fetcher,
+        *,
+        clock: Clock | None = None,
+        stop: asyncio.Event | None = None,
+        rng: random.Random | None = None,
+        on_event: Callable[[PaceEvent], None] | None = None,
+        gate: RobotsGate | None = None,
+    ) -> None:
+        self.order = order
+        self.clock = clock or SystemClock()
+        self.stop = stop or asyncio.Event()
+        self.lanes: dict[str, Lane] = {}
+        self._territory = territory
+        self._storage = storage
+        self._pacer = pacer
+        self._fetcher = fetcher
+        self._on_event = on_event
+        self._wake = asyncio.Event()
+        self._in_flight = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.writer = BatchWriter(storage, self.clock.now, self._committed)
+        self.gate = gate or RobotsGate(fetcher, storage, self.clock, order.run_id)
+        self._digester = Digester(order, territory, self.clock, rng or random.Random())
+        self._refill = Refill(order, storage, self.gate, pacer, self.writer, self.clock, self._digester)
+        self._heartbeat = Heartbeat(order, storage, pacer, self.clock, self.lanes)
+
+    # -- the run -----------------------------------------------------------------------------------
+    async def run(self) -> list[DomainReport]:
+        """Crawl until every domain has ended; reports in the order of `order.domains`."""
+        background = [asyncio.create_task(self.writer.run()), asyncio.create_task(self._heartbeat.run())]
+        openers = [asyncio.create_task(self._open(domain)) for domain in self.order.domains]
+        try:
+            await self._dispatch(openers)
+        finally:
+            for task in openers:
+                task.cancel()
+            await self._drain()
+            for task in background:
+                task.cancel()
+            await asyncio.gather(*background, *openers, return_exceptions=True)
+        if self.writer.stuck is not None:
+            raise self.writer.stuck
+        return [self.lanes[d].report for d in self.order.domains if d in self.lanes]
+
+    async def _open(self, domain: str) -> None:
+        """Lease the domain, read its robots.txt, admit it to the pacer, claim the first URLs."""
+        rules = self._territory.rules(domain)
+        report = DomainReport(domain, started_at=self.clock.now())
+        if rules is None:
+            report.end, report.detail = "error", f"no site file covers {domain}"
+            report.ended_at = self.clock.now()
+            return
+        lane = self.lanes[domain] = Lane(domain, rules, report)
+        try:
+            await self._refill.open(lane)
+        except Exception as error:
+            log.exception("domain %s could not be started", domain)
+            lane.end("error", f"could not be started: {error}")
+        self._settle(lane)
+        self._wake.set()
+
+    async def _dispatch(self, openers: Sequence[asyncio.Task[None]]) -> None:
+        while True:
+            now = self.clock.now()
+            if self.stop.is_set():
+                self._end_all("stopped", "asked to stop")
+                return
+            if self.order.deadline is not None and now >= self.order.deadline:
+                self._end_all("budget", "out of time; the rest is pending")
+                return
+            if self.writer.stuck is not None:
+                return
+            started = self._start_ready(now)
+            if all(lane.closed for lane in self.lanes.values()) and all(t.done() for t in openers):
+                return
+            if not started:
+                await self._pause(now)
+            elif started >= 16:
+                await asyncio.sleep(0)  # let the fetches run before more are started
+
+    def _start_ready(self, now: float) -> int:
+        """Start a request for every slot that is due; returns how many."""
+        started = 0
+        while self._in_flight < self.order.concurrency and not self.writer.full and started < 64:
+            slot = self._pacer.take(now)
+            if slot is None:
+                break
+            lane = self.lanes[slot.domain]
+            if not lane.buffer or lane.ending is not None:
+                self._pacer.put_back(slot)
+                self._pacer.want(slot.domain, 0)
+                continue
+            claim, head = lane.buffer.popleft()
+            self._pacer.want(slot.domain, len(lane.buffer))
+            lane.in_flight += 1
+            lane.taken += 1
+            self._in_flight += 1
+            started += 1
+            task = asyncio.create_task(self._fetch(lane, claim, head, slot))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            self._refill.top_up(lane, self._settle_later)
+        return started
+
+    async def _pause(self, now: float) -> None:
+        wait = TICK_S
+        if self._in_flight < self.order.concurrency and not self.writer.full:
+            due = self._pacer.next_at(now)
+            if due is not None:
+                wait = min(wait, max(0.0, due - now))
+        if wait <= 0:
+            await asyncio.sleep(0)
+            return
+        self._wake.clear()
+        waker = asyncio.ensure_future(self._wake.wait())
+        sleeper = asyncio.ensure_future(self.clock.sleep(wait))
+        await asyncio.wait({waker, sleeper}, return_when=asyncio.FIRST_COMPLETED)
+        waker.cancel()
+        sleeper.cancel()
+        for lane in list(self.lanes.values()):
+            self._settle(lane)
+
+    # -- one page ----------------------------------------------------------------------------------
+    async def _fetch(self, lane: Lane, claim: Claim, head: PageHead | None, slot: Slot) -> None:
+        try:
+            request = FetchRequest(claim.url, lane.rules.profile, self._digester.validators(claim, head))
+            result = await self._fetcher.fetch(request)
+        except asyncio.CancelledError:
+            self._pacer.put_back(slot)
+            self._hand_back(lane, claim)
+            raise
+        finally:
+            lane.in_flight -= 1
+            self._in_flight -= 1
+        digest = self._digester.digest(lane, claim, head, result)
+        for event in self._pacer.done(slot, digest.observation):
+            self._paced(lane, event)
+        lane.unflushed += 1
+        self.writer.add(digest.ack, digest.version, digest.head)
+        self._settle(lane)
+        self._wake.set()
+
+    def _paced(self, lane: Lane, event: PaceEvent) -> None:
+        self._refill.note_event(lane, event)
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def _committed(self, acks: list[Ack], result: CommitResult) -> None:
+        for ack in acks:
+            lane = self.lanes.get(ack.claim.domain)
+            if lane is not None:
+                lane.unflushed -= 1
+        for domain, count in result.new_by_domain.items():
+            lane = self.lanes.get(domain)
+            if lane is not None and count:
+                lane.report.new_urls += count
+                lane.dry = False
+                self._refill.top_up(lane, self._settle_later)
+        self._wake.set()
+
+    # -- ends --------------------------------------------------------------------------------------
+    def _settle_later(self, lane: Lane) -> None:
+        self._settle(lane)
+        self._wake.set()
+
+    def _settle(self, lane: Lane) -> None:
+        """Close the lane if it is over, else see that it has work."""
+        if lane.closed:
+            return
+        if lane.ending is None:
+            self._refill.review(lane, self._settle_later)
+        if lane.ending is not None and not lane.in_flight and not lane.refilling:
+            self._close(lane)
+
+    def _close(self, lane: Lane) -> None:
+        lane.closed = True
+        self._pacer.want(lane.domain, 0)
+        while lane.buffer:
+            claim, _ = lane.buffer.popleft()
+            self._hand_back(lane, claim)
+        lane.report.ended_at = self.clock.now()
+
+    def _hand_back(self, lane: Lane, claim: Claim) -> None:
+        lane.unflushed += 1
+        self.writer.add(Ack(claim, Verdict.RELEASED, self.clock.now(), counts_attempt=False))
+
+    def _end_all(self, end: End, detail: str) -> None:
+        for lane in self.lanes.values():
+            lane.end(end, detail)
+
+    async def _drain(self) -> None:
+        """Let requests end, write everything, hand everything back."""
+        if self.stop.is_set():
+            self._end_all("stopped", "asked to stop")
+        if self._tasks:
+            _, late = await asyncio.wait(list(self._tasks), timeout=self.order.drain_s)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        for lane in self.lanes.values():
+            lane.end("stopped", "the crawl was cut short")
+            if not lane.closed:
+                self._close(lane)
+        try:
+            await self.writer.close()
+            await self._heartbeat.farewell()
+        except StorageStuck as error:
+            log.error("the last results could not be written and will be fetched again: %s", error)

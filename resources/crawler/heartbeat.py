@@ -1,0 +1,91 @@
+"""Signs of life of a crawl: leases renewed, the worker's beat, the ledger written. Every few seconds."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Mapping
+
+from resources.clock import Clock
+from resources.frontier.base import FrontierError, WorkerBeat
+from resources.pacing.pacer import Pacer
+
+from .lane import Lane
+from .order import CrawlOrder
+from .storage import Storage
+
+__all__ = ["Heartbeat"]
+
+log = logging.getLogger(__name__)
+
+#: A third of the domain lease: two beats may be lost before somebody else may take over.
+SHARE_OF_LEASE = 3
+
+
+class Heartbeat:
+    """`run` until cancelled; `farewell` hands leases back and writes the ledger a last time."""
+
+    def __init__(
+        self, order: CrawlOrder, storage: Storage, pacer: Pacer, clock: Clock, lanes: Mapping[str, Lane]
+    ) -> None:
+        self._order = order
+        self._storage = storage
+        self._pacer = pacer
+        self._clock = clock
+        self._lanes = lanes
+        self._started = clock.now()
+
+    async def run(self) -> None:
+        while True:
+            await self._clock.sleep(self._order.domain_lease_s / SHARE_OF_LEASE)
+            try:
+                await self._storage.run(self._beat)
+                # In the loop's own thread: pacer and ledger belong to it. Only changed rows are written.
+                self._pacer.checkpoint(self._clock.now())
+            except FrontierError as error:
+                log.warning("heartbeat failed: %s", error)
+
+    def _beat(self) -> None:
+        """Runs in the storage thread. A lane whose lease passed to somebody else ends at once."""
+        order, frontier, now = self._order, self._storage.frontier, self._clock.now()
+        frontier.extend(order.worker, order.lease_s, now)
+        open_lanes = [lane for lane in list(self._lanes.values()) if not lane.closed]
+        for lane in open_lanes:
+            if lane.lease is None:
+                continue
+            renewed = frontier.lease_domain(lane.domain, order.worker, order.domain_lease_s, now)
+            if renewed is None or renewed.fence != lane.lease.fence:
+                lane.end("lost_lease", "another worker took the domain over")
+            else:
+                lane.lease = renewed
+        pages = sum(lane.report.pages for lane in self._lanes.values())
+        doing = ", ".join(lane.domain for lane in open_lanes[:3]) + (" …" if len(open_lanes) > 3 else "")
+        frontier.beat(
+            WorkerBeat(
+                order.worker,
+                socket.gethostname(),
+                os.getpid(),
+                self._started,
+                now,
+                doing,
+                pages,
+                order.run_id,
+            )
+        )
+
+    async def farewell(self) -> None:
+        """After the last flush: no lease of ours is left behind."""
+
+        self._pacer.checkpoint(self._clock.now())
+
+        def leave() -> None:
+            now = self._clock.now()
+            self._storage.frontier.release_worker(self._order.worker, now)
+            for lane in self._lanes.values():
+                if lane.lease is not None:
+                    self._storage.frontier.unlease_domain(lane.lease)
+                counts = self._storage.frontier.counts(lane.domain)
+                lane.report.queue = counts.pending
+
+        await self._storage.run(leave)

@@ -1,0 +1,45 @@
+"""One domain within a crawl: its buffer of claims, what is in flight, and how it ended."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from resources.frontier.base import Claim, DomainLease
+from resources.pages.base import PageHead
+
+from .order import DomainReport, End
+from .territory import DomainRules
+
+__all__ = ["Lane"]
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """`buffer` holds claims that may be fetched (scope and robots already asked), with the stored head."""
+
+    domain: str
+    rules: DomainRules
+    report: DomainReport
+    lease: DomainLease | None = None
+    buffer: deque[tuple[Claim, PageHead | None]] = field(default_factory=deque)
+    in_flight: int = 0
+    unflushed: int = 0  # acks handed to the writer and not yet committed
+    refilling: bool = False
+    dry: bool = False  # the frontier had nothing claimable when last asked
+    ready_at: float | None = None  # when it will have something again
+    ending: End | None = None  # decided to end; closes when nothing is in flight
+    closed: bool = False
+    taken: int = 0  # requests started, for max_pages
+
+    @property
+    def idle(self) -> bool:
+        """Nothing buffered, in flight, on its way to the frontier, or being claimed."""
+        return not (self.buffer or self.in_flight or self.unflushed or self.refilling)
+
+    def end(self, end: End, detail: str = "") -> None:
+        """Take no more work. The first reason given stays."""
+        if self.ending is None:
+            self.ending = end
+            self.report.end = end
+            self.report.detail = detail

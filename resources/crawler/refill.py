@@ -1,0 +1,208 @@
+"""Keeps a lane supplied: opens it, claims in proportion to its pace, asks scope and robots, decides its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable
+
+from resources.clock import Clock
+from resources.frontier.base import Ack, Claim, Verdict
+from resources.pacing.base import EventKind, PaceEvent
+from resources.pacing.pacer import Pacer
+from resources.pages.base import PageHead
+
+from .digest import Digester
+from .lane import Lane
+from .order import CrawlOrder
+from .pace_limits import pace_limits
+from .robots_gate import RobotsGate
+from .storage import Storage
+from .writer import BatchWriter
+
+__all__ = ["Refill"]
+
+log = logging.getLogger(__name__)
+
+#: A claim covers this much of a domain's time: enough to hide the trip to the storage thread, and a worker
+#: that dies sits on no more than that.
+CLAIM_AHEAD_S = 4.0
+#: Bounds of one claim. The upper one matters only for unlimited domains.
+MIN_CLAIM, MAX_CLAIM = 8, 256
+#: Events kept per domain for the report.
+MAX_EVENTS = 200
+
+
+class Refill:
+    """See the module docstring. All methods run in the event loop; storage calls go to its thread."""
+
+    def __init__(
+        self,
+        order: CrawlOrder,
+        storage: Storage,
+        gate: RobotsGate,
+        pacer: Pacer,
+        writer: BatchWriter,
+        clock: Clock,
+        digester: Digester,
+    ) -> None:
+        self._order = order
+        self._storage = storage
+        self._gate = gate
+        self._pacer = pacer
+        self._writer = writer
+        self._clock = clock
+        self._digester = digester
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def open(self, lane: Lane) -> None:
+        """Lease the domain, read robots.txt, admit it to the pacer, claim the first URLs."""
+        order, now = self._order, self._clock.now()
+        frontier = self._storage.frontier
+        lane.refilling = True
+        try:
+            if order.exclusive:
+                lane.lease = await self._storage.run(
+                    frontier.lease_domain, lane.domain, order.worker, order.domain_lease_s, now
+                )
+                if lane.lease is None:
+                    holder = await self._storage.run(frontier.domain_lease, lane.domain, now)
+                    lane.end("leased", f"{holder.owner if holder else 'another worker'} crawls this domain")
+                    return
+            await self._storage.run(frontier.reap, now, lane.domain)
+            delay = None
+            first = await self._claim(lane, MIN_CLAIM)
+            if first and lane.rules.site.robots == "obey":
+                verdict = await self._gate.verdict(first[0][0].url, lane.rules)
+                delay = verdict.robots.crawl_delay(lane.rules.token)
+            self._pacer.admit(lane.domain, pace_limits(lane.rules, delay, self._order.pace_factor))
+            await self._sort(lane, first)
+        finally:
+            lane.refilling = False
+
+    def top_up(self, lane: Lane, then: Callable[[Lane], None]) -> None:
+        """Claim more if the buffer runs low and the frontier is not known to be dry."""
+        if lane.refilling or lane.closed or lane.ending is not None or lane.dry:
+            return
+        wanted = self._batch(lane)
+        if len(lane.buffer) > wanted // 2:
+            return
+        lane.refilling = True
+        task = asyncio.create_task(self._top_up(lane, wanted, then))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _top_up(self, lane: Lane, wanted: int, then: Callable[[Lane], None]) -> None:
+        try:
+            await self._sort(lane, await self._claim(lane, wanted))
+        except Exception as error:
+            log.exception("claiming for %s failed", lane.domain)
+            lane.end("error", f"claiming failed: {error}")
+        finally:
+            lane.refilling = False
+            then(lane)
+
+    def _batch(self, lane: Lane) -> int:
+        rate = self._pacer.decide(lane.domain, self._clock.now()).rate
+        if not math.isfinite(rate):
+            return MAX_CLAIM
+        return max(MIN_CLAIM, min(MAX_CLAIM, int(rate * CLAIM_AHEAD_S)))
+
+    async def _claim(self, lane: Lane, wanted: int) -> list[tuple[Claim, PageHead | None]]:
+        """Claims with the stored heads of those that were fetched before."""
+        order, frontier, pages = self._order, self._storage.frontier, self._storage.pages
+        now = self._clock.now()
+        limit = self._page_limit(lane)
+        if limit is not None:
+            wanted = min(wanted, limit - lane.taken - len(lane.buffer))
+
+        def work() -> tuple[list[Claim], dict[bytes, PageHead], float | None]:
+            claims = (
+                frontier.claim(lane.domain, wanted, order.worker, order.lease_s, now) if wanted > 0 else []
+            )
+            known = [c.key for c in claims if c.done_at is not None]
+            heads = pages.heads(known) if known else {}
+            return claims, heads, frontier.next_ready_at(lane.domain, now) if not claims else None
+
+        claims, heads, lane.ready_at = await self._storage.run(work)
+        lane.dry = not claims
+        return [(c, heads.get(c.key)) for c in claims]
+
+    async def _sort(self, lane: Lane, claims: list[tuple[Claim, PageHead | None]]) -> None:
+        """Scope and robots, asked for every claim right before its turn: rules may be newer than the URL."""
+        for claim, head in claims:
+            verdict = await self._judge(lane, claim)
+            if verdict is None:
+                lane.buffer.append((claim, head))
+            else:
+                lane.unflushed += 1
+                self._writer.add(verdict)
+        if not lane.closed:
+            self._pacer.want(lane.domain, len(lane.buffer))
+
+    async def _judge(self, lane: Lane, claim: Claim) -> Ack | None:
+        """None: fetch it. Numbered cases: 1. out of scope; 2. robots.txt unavailable; 3. robots.txt says no."""
+        now = self._clock.now()
+        out = lane.rules.exclusion(claim.url, claim.depth)
+        if out is not None:
+            return self._digester.excluded(lane, claim, *out)
+        if lane.rules.site.robots == "ignore":
+            return None
+        decision, verdict = await self._gate.decide(claim.url, lane.rules)
+        if decision.allowed:
+            return None
+        if verdict.temporary:
+            lane.end("put_off", f"robots.txt: {verdict.reason}")
+            return Ack(claim, Verdict.RELEASED, now, not_before=verdict.ask_again_at, counts_attempt=False)
+        line = f"robots.txt line {decision.line}: {decision.rule}" if decision.line else str(decision.rule)
+        return self._digester.excluded(lane, claim, "robots", line)
+
+    def review(self, lane: Lane, then: Callable[[Lane], None]) -> None:
+        """Decide whether an open lane is over. Numbered cases:
+
+        1. its page limit is reached; 2. pacing will not let it go within the longest wait;
+        3. nothing claimable is left and nothing is on its way; 4. something becomes claimable later.
+        """
+        now = self._clock.now()
+        limit = self._page_limit(lane)
+        if limit is not None and lane.taken >= limit:
+            lane.end("budget", f"{limit} pages; the rest is pending")
+            return
+        if lane.buffer:
+            decision = self._pacer.decide(lane.domain, now)
+            horizon = now + self._order.longest_wait_s
+            if not lane.in_flight and (decision.put_off or decision.at > horizon):
+                reason = decision.reasons[0] if decision.reasons else None
+                words = f"{reason.name}: {reason.detail}" if reason else "pacing"
+                name = str(reason.name) if reason else ""
+                lane.end(
+                    "window"
+                    if name == "window"
+                    else "paused"
+                    if name in ("paused", "circuit breaker")
+                    else "put_off",
+                    words,
+                )
+            return
+        if not lane.idle:
+            return
+        if lane.dry and (lane.ready_at is None or lane.ready_at - now > self._order.longest_wait_s):
+            lane.end("finished")
+            return
+        if lane.ready_at is None or lane.ready_at <= now:
+            lane.dry = False
+            self.top_up(lane, then)
+
+    def note_event(self, lane: Lane, event: PaceEvent) -> None:
+        """Remember what pacing did; a domain that is paused or put off gives its URLs back."""
+        if len(lane.report.events) < MAX_EVENTS:
+            lane.report.events.append(f"{event.kind}: {event.detail}")
+        if event.kind is EventKind.PAUSED:
+            lane.end("paused", event.detail)
+        elif event.kind is EventKind.PUT_OFF:
+            lane.end("put_off", event.detail)
+
+    def _page_limit(self, lane: Lane) -> int | None:
+        limits = [n for n in (self._order.max_pages, lane.rules.site.scope.max_pages) if n is not None]
+        return min(limits) if limits else None

@@ -1,0 +1,171 @@
+"""Everything one process needs to work on domains: opened together, closed together.
+
+    async with CrawlSession(installation, run_id="…") as session:
+        await session.seed(["shop.example"])
+        reports = await session.crawl(CrawlOrder(("shop.example",), run_id="…"))
+
+On entry, what a dead process of this machine left behind is cleared: its URL leases go back to pending, so
+a crawl resumes at once instead of waiting for leases to expire.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import TracebackType
+
+from resources.clock import Clock, SystemClock
+from resources.fetcher.base import Fetcher
+from resources.fetcher.web import WebFetcher
+from resources.frontier.base import Frontier
+from resources.installation import Installation
+from resources.pacing.base import PaceEvent
+from resources.pacing.pacer import Pacer
+from resources.pages.base import PageStore
+from resources.site.catalog import Catalog
+
+from .canaries import CanaryResult, check_canary
+from .crawl import Crawl
+from .order import CrawlOrder, DomainReport
+from .robots_gate import RobotsGate
+from .seeding import Seeder, SeedReport
+from .storage import Storage
+from .territory import DomainRules, Territory
+
+__all__ = ["CrawlSession"]
+
+#: Domains seeded at once: their sitemaps are on different hosts, so this is only about memory.
+SEEDING_AT_ONCE = 16
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+class CrawlSession:
+    """See the module docstring. `fetcher` and `clock` can be given for tests."""
+
+    def __init__(
+        self,
+        installation: Installation,
+        run_id: str,
+        *,
+        catalog: Catalog | None = None,
+        fetcher: Fetcher | None = None,
+        clock: Clock | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
+        self.installation = installation
+        self.run_id = run_id
+        self.clock = clock or SystemClock()
+        self.territory = Territory(catalog or installation.catalog())
+        self.fetcher = fetcher or WebFetcher(clock=self.clock)
+        self._rng = rng or random.Random()
+        self.crawl_in_progress: Crawl | None = None
+
+    async def __aenter__(self) -> CrawlSession:
+        self.installation.prepare()
+        self.storage = await Storage(self._open).open()
+        self.ledger = self.installation.open_ledger()
+        self.pacer = Pacer(self.clock, self.ledger, rng=self._rng)
+        self.gate = RobotsGate(self.fetcher, self.storage, self.clock, self.run_id)
+        await self.storage.run(self._bury_the_dead)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.fetcher.close()
+        await self.storage.close()
+        self.ledger.close()
+
+    def _open(self) -> tuple[Frontier, PageStore]:
+        return self.installation.open_frontier(), self.installation.open_pages()
+
+    def _bury_the_dead(self) -> None:
+        frontier, now = self.storage.frontier, self.clock.now()
+        here = socket.gethostname()
+        for beat in frontier.workers(now, max_age_s=30 * 86400.0):
+            if beat.host == here and not _alive(beat.pid):
+                frontier.release_worker(beat.worker, now)
+        frontier.reap(now)
+
+    # -- stages --------------------------------------------------------------------------------------
+    async def seed(self, domains: Sequence[str], *, force: bool = False) -> list[SeedReport]:
+        """Seeds, sitemaps and due pages of each domain into the frontier; one report each."""
+        seeder = Seeder(self.territory, self.storage, self.fetcher, self.gate, self.clock, self.run_id)
+        room = asyncio.Semaphore(SEEDING_AT_ONCE)
+
+        async def one(domain: str) -> SeedReport:
+            async with room:
+                try:
+                    return await seeder.seed(domain, force=force)
+                except Exception as error:
+                    return SeedReport(domain, problems=[f"seeding failed: {type(error).__name__}: {error}"])
+
+        return list(await asyncio.gather(*(one(d) for d in domains)))
+
+    async def crawl(
+        self,
+        order: CrawlOrder,
+        *,
+        stop: asyncio.Event | None = None,
+        on_event: Callable[[PaceEvent], None] | None = None,
+        on_start: Callable[[Crawl], None] | None = None,
+    ) -> list[DomainReport]:
+        """Fetch what is pending on the order's domains."""
+        crawl = Crawl(
+            order, self.territory, self.storage, self.pacer, self.fetcher,
+            clock=self.clock, stop=stop, rng=self._rng, on_event=on_event, gate=self.gate,
+        )  # fmt: skip
+        self.crawl_in_progress = crawl
+        if on_start is not None:
+            on_start(crawl)
+        return await crawl.run()
+
+    async def retry(
+        self,
+        order: CrawlOrder,
+        *,
+        causes: Sequence[str] | None = None,
+        force: bool = False,
+        stop: asyncio.Event | None = None,
+        on_event: Callable[[PaceEvent], None] | None = None,
+        on_start: Callable[[Crawl], None] | None = None,
+    ) -> tuple[dict[str, int], list[DomainReport]]:
+        """Failed URLs that are eligible get another chance, gently. (URLs taken up by domain, reports)."""
+        taken: dict[str, int] = {}
+        for domain in order.domains:
+            taken[domain] = await self.storage.run(
+                self.storage.frontier.retry_failed, domain, self.clock.now(), causes=causes, force=force
+            )
+            rules = self.territory.rules(domain)
+            if rules is not None:
+                more = rules.site.retry.retry_pass_attempts
+                rules.retry = replace(rules.retry, attempts=more)
+        with_work = tuple(d for d, n in taken.items() if n)
+        if not with_work:
+            return taken, []
+        order = replace(order, domains=with_work, stage="retry", pace_factor=0.5)
+        return taken, await self.crawl(order, stop=stop, on_event=on_event, on_start=on_start)
+
+    async def canaries(self, domains: Sequence[str]) -> dict[str, list[CanaryResult]]:
+        """Every canary of every domain; domains at once, the canaries of one after another."""
+
+        async def one(rules: DomainRules) -> list[CanaryResult]:
+            own = [c for c in rules.site.canaries if f"//{rules.domain}/" in c.url]
+            return [await check_canary(c, rules, self.fetcher) for c in own]
+
+        known = [r for d in domains if (r := self.territory.rules(d)) is not None]
+        results = await asyncio.gather(*(one(r) for r in known))
+        return {r.domain: found for r, found in zip(known, results, strict=True)}

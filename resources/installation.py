@@ -1,0 +1,104 @@
+"""Where everything of one installation lives, from the environment. One place to change for many machines.
+
+    NIGHTCRAWL_DATA      everything of this installation         ./data
+    NIGHTCRAWL_SITES     the folder of site files                ./sites
+    NIGHTCRAWL_FRONTIER  sqlite path, redis:// or postgresql://  <data>/frontier.sqlite
+    NIGHTCRAWL_PAGES     sqlite path, files:// or s3://          <data>/pages.sqlite
+    NIGHTCRAWL_LEDGER    sqlite path or redis://                 <data>/ledger.sqlite, or the Redis frontier
+
+On disk, below the data folder: `frontier.sqlite`, `pages.sqlite`, `ledger.sqlite` (SQLite, WAL),
+`tables/` (`warehouse.duckdb`, `published.duckdb`, `staging/*.parquet`), `reports/`, `dagster/`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from resources.frontier.base import Frontier
+from resources.frontier.open import open_frontier
+from resources.pacing.ledger.base import Ledger
+from resources.pages.base import PageStore
+from resources.site.catalog import Catalog
+
+__all__ = ["Installation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Plain settings; the `open_*` methods make the connections. Picklable, so worker processes can have it."""
+
+    data: Path
+    sites: Path
+    frontier: str
+    pages: str
+    ledger: str
+
+    @classmethod
+    def at(cls, data: Path, sites: Path | None = None) -> Installation:
+        """The one-machine form below `data`."""
+        return cls(
+            data=data,
+            sites=sites or data / "sites",
+            frontier=str(data / "frontier.sqlite"),
+            pages=str(data / "pages.sqlite"),
+            ledger=str(data / "ledger.sqlite"),
+        )
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] | None = None) -> Installation:
+        """As the variables in the module docstring say; relative paths are below the working directory."""
+        env = os.environ if environ is None else environ
+        data = Path(env.get("NIGHTCRAWL_DATA") or "data").absolute()
+        base = cls.at(data, Path(env.get("NIGHTCRAWL_SITES") or "sites").absolute())
+        frontier = env.get("NIGHTCRAWL_FRONTIER") or base.frontier
+        shared = frontier.startswith(("redis://", "rediss://"))
+        return replace(
+            base,
+            frontier=frontier,
+            pages=env.get("NIGHTCRAWL_PAGES") or base.pages,
+            ledger=env.get("NIGHTCRAWL_LEDGER") or (frontier if shared else base.ledger),
+        )
+
+    @property
+    def tables(self) -> Path:
+        return self.data / "tables"
+
+    @property
+    def published(self) -> Path:
+        """The read-only database consumers open: replaced whole, never locked."""
+        return self.tables / "published.duckdb"
+
+    @property
+    def reports(self) -> Path:
+        return self.data / "reports"
+
+    @property
+    def shared(self) -> bool:
+        """Whether several machines work on one frontier."""
+        return "://" in self.frontier and not self.frontier.startswith("sqlite:")
+
+    def prepare(self) -> Installation:
+        """Create the folders."""
+        for folder in (self.data, self.tables, self.reports):
+            folder.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def catalog(self) -> Catalog:
+        """The site files; SiteFileError lists every problem."""
+        return Catalog.load(self.sites)
+
+    def open_frontier(self) -> Frontier:
+        return open_frontier(self.frontier)
+
+    def open_pages(self) -> PageStore:
+        from resources.pages.open import open_pages
+
+        return open_pages(self.pages)
+
+    def open_ledger(self) -> Ledger:
+        from resources.pacing.ledger.open import open_ledger
+
+        return open_ledger(self.ledger)
