@@ -207,6 +207,22 @@ def test_atom_links_resolve_against_xml_base() -> None:
     assert locs(parse(body, URL)) == ["https://shop.example/blog/2024/a", "https://shop.example/blog/b"]
 
 
+def test_an_item_without_a_link_element_is_found_by_what_else_names_it() -> None:
+    items = (
+        "<item><link/>https://shop.example/a</item><item><guid>https://shop.example/b</guid></item>"
+        '<item rdf:about="https://shop.example/c"/><item><guid>7</guid></item>'
+    )
+    document = parse(f"<rss><channel><link>https://shop.example/</link>{items}</channel></rss>".encode(), URL)
+    assert locs(document) == [f"https://shop.example/{name}" for name in "abc"]
+    assert document.problems == ["an item names no page: dropped"]
+
+
+def test_problems_show_no_credentials() -> None:
+    document = parse(b"<urlset><url><loc>ftp://me:secret@shop.example/a</loc></url></urlset>", URL)
+    assert "shop.example" in document.problems[0]
+    assert "secret" not in document.problems[0]
+
+
 def test_a_json_feed_that_is_cut_keeps_its_whole_items() -> None:
     body = (
         b'{"version":"https://jsonfeed.org/version/1.1","items":[{"url":"https://shop.example/a"},{"url":"ht'

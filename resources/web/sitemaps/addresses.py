@@ -5,11 +5,15 @@ Resolution is WHATWG URL's (blanks, dot segments, percent-encoding, IDNA), again
 
 from __future__ import annotations
 
+import re
+
 from ada_url import join_url
 
 from .document import Limits, Problems
 
-__all__ = ["Addresses", "host", "resolve"]
+__all__ = ["Addresses", "host", "resolve", "shown"]
+
+_CREDENTIALS = re.compile(r"//[^/?#\s]*@")
 
 #: What surrounds an address in real files beside blanks: zero-width characters and stray byte order marks.
 _AROUND = " \t\r\n\f\v\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
@@ -29,6 +33,11 @@ def resolve(base: str, reference: str) -> str | None:
 def host(url: str) -> str:
     """Host with the port, if it is not the scheme's own, of an absolute address in WHATWG form."""
     return url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2]
+
+
+def shown(written: str) -> str:
+    """An address for a message: short, quoted, and without the credentials that it may hold."""
+    return repr(_CREDENTIALS.sub("//...@", written)[:120])
 
 
 class Addresses:
@@ -57,7 +66,7 @@ class Addresses:
             text = "//" + text
         found = resolve(base or self.base, text)
         if found is None:
-            self._problems.add(f"not an http or https address: {text[:80]!r}")
+            self._problems.add(f"not an http or https address: {shown(text)}")
         return found
 
     def first_time(self, absolute: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from selectolax.lexbor import LexborHTMLParser
 
-from .addresses import host, resolve
+from .addresses import host, resolve, shown
 from .document import Document
 
 __all__ = ["Advertised", "Discovery", "DiscoveryLimits", "Outcome", "advertised", "in_protocol_scope"]
@@ -157,10 +157,10 @@ class Discovery:
         for entry in (*document.sitemaps, *document.probable_sitemaps):
             if host(entry.loc) not in (host(own), host(self._home)) and entry.loc not in self.named:
                 self._note(
-                    f"{own} names a sitemap on another host that robots.txt does not name: {entry.loc}"
+                    f"{shown(own)} names a sitemap on another host, which robots.txt does not: {shown(entry.loc)}"
                 )
             elif depth > self._limits.depth:
-                self._note(f"{own} is an index {depth} levels deep: not followed further")
+                self._note(f"{shown(own)} is an index {depth} levels deep: not followed further")
                 break
             elif self._add(own, entry.loc, depth=depth):
                 new.append(entry.loc)
@@ -177,7 +177,7 @@ class Discovery:
     def _add(self, base: str, named: str, *, depth: int) -> bool:
         address = resolve(base, named.strip())
         if address is None:
-            self._note(f"not an http or https address of a sitemap: {named[:200]!r}")
+            self._note(f"not an http or https address of a sitemap: {shown(named)}")
             return False
         if address in self._known:
             return False

@@ -84,6 +84,9 @@ class Feed:
             self._value_at = -1
             yield from self._flush()
             self._item_at = at
+            if "rdf:about" in source:
+                # RSS 1.0 §5.5: the item's own address, the same as its link.
+                self._values["id"] = self._markup.text(attributes(source).get("rdf:about", "")).strip()
             return
         # Fields are children of the item: a `link` deeper down is part of its content or its source.
         if self._item_at < 0 or at != self._item_at + 1:
@@ -124,6 +127,11 @@ class Feed:
         if self._value_at >= 0 and self._collected < self._limits.value:
             self._parts.append(text[: self._limits.value - self._collected])
             self._collected += len(text)
+        elif self._item_at >= 0 and len(self._elements.open) == self._item_at + 1:
+            # `<link/>https://…`: an HTML serializer took the link for its void element.
+            text = text.strip()
+            if text[:8].lower().startswith(("https://", "http://")):
+                self._values.setdefault("loose", text[: self._limits.url + 1])
 
     def _close(self, name: str) -> Iterator[Entry]:
         at = self._elements.closing(name)
@@ -159,7 +167,7 @@ class Feed:
 
     def _address(self, values: dict[str, str]) -> str | None:
         """1. The original link behind a redirector.  2. The link.  3. An Atom link, alternate first.
-        4. A guid that is a permalink.  5. A guid or id that happens to be an address."""
+        4. A guid that is a permalink.  5. A guid, id or bare text that happens to be an address."""
         for name in ("original", "link"):
             if name in values:
                 address = self._addresses.absolute(values[name], self._base)
@@ -169,7 +177,7 @@ class Feed:
             for name in (f"rel {relation}", f"rel {relation} other"):
                 if name in values:
                     return values[name]
-        for name in ("guid", "opaque", "id"):
+        for name in ("guid", "opaque", "id", "loose"):
             value = values.get(name, "")
             if value[:8].lower().startswith(("https://", "http://")):
                 return self._addresses.absolute(value)
