@@ -41,7 +41,10 @@ _CODECS = {
 }
 _CODEC_NAMES = list(_CODECS)
 
-_MARKUP = re.compile(rb"<(?:script|style)\b.*?</(?:script|style)\s*>|<[^<>]*>", re.IGNORECASE | re.DOTALL)
+# A script that never closes runs to the end: so that every byte is looked at once.
+_MARKUP = re.compile(
+    rb"<(?:script|style)\b.*?(?:</(?:script|style)\s*>|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL
+)
 _TAIL = re.compile(rb"[^\x00-\x3f]*\Z")  # no encoding has trail bytes below 0x40, gb18030's digits apart
 _ASCII_RUN = re.compile(rb"[\x00-\x7f]{64,}")
 

@@ -159,13 +159,17 @@ def _wants_validation(
     stored: Stored, asked: Directives, age: float, lifetime: Lifetime, policy: Policy
 ) -> str | None:
     overruled = policy.ttl is not None and policy.ttl_over_no_cache
-    if "no-cache" in cache_control(stored.headers) and not overruled:
+    said = cache_control(stored.headers)
+    if "no-cache" in said and not overruled:
         return "no-cache"  # also with field names: the whole response is treated as meant
     if "no-cache" in asked:
         return "no-cache in the request"
     if "max-age" in asked:
         oldest = delta_seconds(asked["max-age"])
-        if not oldest or age > oldest:  # 0 is how "ask" is said; so is what cannot be read
+        # 0 is how a reload says "ask", and so is what cannot be read; an immutable page has no need to be
+        # asked while it is fresh (RFC 8246, 2).
+        reload_is_vain = oldest == 0 and "immutable" in said and lifetime.seconds > age
+        if not reload_is_vain and (not oldest or age > oldest):
             return "max-age in the request"
     spare = delta_seconds(asked.get("min-fresh"))
     if spare is not None and lifetime.seconds - age < spare:
