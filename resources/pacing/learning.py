@@ -31,17 +31,16 @@ __all__ = ["Change", "Phase", "RateLearner", "first_rate"]
 # First rate: half of what would keep one connection busy; 10 r/s for a server that answers at once, 1 for 500 ms.
 _FIRST_SHARE = 0.5
 _FIRST_MIN, _FIRST_MAX = 0.5, 10.0
-# Slow start: times 1.19 per good answer doubles the rate every four.
-_GROWTH = 1.19
+# Slow start: times 1.25 per good answer doubles the rate every three.
+_GROWTH = 1.25
 # How far below the believed limit: clocks drift, networks bunch, and 95 % of the limit is the promise.
-_BELOW = 0.975
-# How cautious the choice between believed limits is: the rate below which that share of the belief lies.
-_QUANTILE = 0.35
+_BELOW = 0.98
 # No belief reaches further below the rate at the refusal than that (a burst of 100 hides a limit 50 times lower).
 _SEARCH_LOW, _SEARCH_HIGH = 0.015, 1.1
-_CERTAIN_FROM = 0.6
 _ARRIVALS_KEPT = 600
 _ARRIVALS_FOR_ESTIMATE = 300
+# What led to each of the last refusals: the belief rests on it.
+_ARRIVALS_ARCHIVED = 200
 _ARCHIVED = 3
 _REVIEW_FIRST, _REVIEW_LAST = 20, 640
 _REVIEW_STEP_MAX = 1.3
@@ -214,7 +213,7 @@ class RateLearner:
             return Change(
                 EventKind.SLOWER, str(status), f"{status} at {before:.3g} r/s, no leaky bucket explains it"
             )
-        target = estimate.quantile(_QUANTILE) * _BELOW
+        target = estimate.expected_best() * _BELOW
         if was in (Phase.HOLD, Phase.RECOVER) and accepted_since > _COOL_ANSWERS:
             target = min(target, before * 0.95)
         self._believe(estimate)
@@ -281,12 +280,17 @@ class RateLearner:
 
     def _review(self, now: float) -> Change | None:
         """Beliefs that the accepted requests contradict are gone: is more allowed than we thought?"""
+        if self._count <= 1:
+            # Everything that was in flight at the refusal has come in: keep what led to it.
+            self._recent.sort(key=abs)
+            self._archive.append(self._recent[-_ARRIVALS_ARCHIVED:])
+            del self._archive[:-_ARCHIVED]
         self._next_review = max(_REVIEW_FIRST, self._count * 2)
         estimate = self._estimate()
         if estimate is None:
             return None
         self._believe(estimate)
-        target = min(self.ceiling, estimate.quantile(_QUANTILE) * _BELOW, self.rate * _REVIEW_STEP_MAX)
+        target = min(self.ceiling, estimate.expected_best() * _BELOW, self.rate * _REVIEW_STEP_MAX)
         if target > self.rate * 1.01 or (self._count <= 1 and target < self.rate):
             before, self.rate = self.rate, max(self.floor, target)
             self._next_review = self._count + _REVIEW_FIRST
@@ -328,7 +332,7 @@ class RateLearner:
 
     def _epoch(self, now: float) -> Change | None:
         mean = self._epoch_ttfb / self._epoch_n
-        goodput = self._epoch_n / (now - self._epoch_at)
+        goodput = self._goodput()
         late = self._epoch_late / self._epoch_n
         self._reset_epoch(now)
         self.ttfb = mean
@@ -340,6 +344,8 @@ class RateLearner:
         if late > 0.5 and self.rate > 1.5 * goodput and self.phase is not Phase.PROBE:
             # Connections are the bottleneck: a rate far above what they bring would burst when they get faster.
             self.rate = max(self.floor, 1.5 * goodput)
+            if self.limit_rate is None and self.trouble_rate is None:
+                self.phase = Phase.START
         if not creeping:
             self._strikes = 0
             return None
@@ -361,15 +367,16 @@ class RateLearner:
             )
         return self.trouble("latency", now, _COLLAPSE_CUT * min(1.0, goodput / self.rate))
 
+    def _goodput(self) -> float:
+        """Requests per second over the later half of the epoch: while the rate grows the whole would say too little."""
+        n = max(_EPOCH_ANSWERS - 1, self._epoch_n // 2)
+        recent = self._recent[-n - 1 :]
+        return n / max(1e-6, abs(recent[-1]) - abs(recent[0]))
+
     def _reset_epoch(self, now: float) -> None:
         self._epoch_at, self._epoch_n, self._epoch_ttfb, self._epoch_late = now, 0, 0.0, 0
 
     def _trim(self) -> None:
-        """Drop the older half; what led to a refusal is kept, it is what the belief rests on."""
+        """Drop the older half; what led to a refusal is in the archive."""
         self._recent.sort(key=abs)
-        half = len(self._recent) // 2
-        old, self._recent = self._recent[:half], self._recent[half:]
-        refused = [index for index, instant in enumerate(old) if instant < 0]
-        if refused:
-            self._archive.append(old[max(0, refused[0] - 150) : refused[-1] + 1])
-            del self._archive[:-_ARCHIVED]
+        del self._recent[: len(self._recent) // 2]

@@ -28,7 +28,7 @@ _ROUND = {
 }  # fmt: skip
 # A rate of no particular roundness, per grid point: all together about a fifth of the belief.
 _PLAIN = 0.03
-_GRID_STEP = 1.03
+_GRID_STEP = 1.04
 # Bursts: nginx counts those beyond the first (C = b + 1), token buckets count all (C = b).
 _CAPACITY = {
     1: 0.7, 2: 0.5, 3: 0.5, 4: 0.5, 5: 0.6, 6: 1.0, 7: 0.15, 8: 0.2, 9: 0.25, 10: 0.6, 11: 0.9, 12: 0.15, 13: 0.15,
@@ -37,6 +37,7 @@ _CAPACITY = {
 }  # fmt: skip
 # Arrival times at the server differ from our clock by network noise: about a third of a request.
 _NOISE = 0.35
+_TOLERANCE = 3 * _NOISE
 # Weights this small mean that no leaky bucket explains what was seen.
 _NONSENSE = 1e-4
 
@@ -49,6 +50,18 @@ class LimitEstimate:
     weights: tuple[float, ...]
     best_rate: float
     best_capacity: float  # requests taken at once at the best rate
+
+    def expected_best(self) -> float:
+        """The rate r with the highest expected goodput, r times the belief that the limit is r or more.
+
+        Caution beyond that would be paid with every request; a wrong guess costs one refusal, and corrects itself.
+        """
+        above, best, chosen = 1.0, 0.0, self.rates[0]
+        for rate, weight in zip(self.rates, self.weights, strict=True):
+            if rate * above > best:
+                best, chosen = rate * above, rate
+            above -= weight
+        return chosen
 
     def quantile(self, q: float) -> float:
         """The rate below which a share `q` of the belief lies."""
@@ -100,6 +113,8 @@ def estimate_limit(
             above, below = level_bounds(history, rate)
             highest = max(highest, above)
             lowest = min(lowest, below)
+            if highest > lowest + _TOLERANCE:
+                break
         weight, capacity = _capacity_weight(highest, lowest)
         rates.append(rate)
         weights.append(prior * weight)
@@ -113,12 +128,12 @@ def estimate_limit(
 
 def _capacity_weight(highest: float, lowest: float) -> tuple[float, float]:
     """How well any capacity fits `highest <= C < lowest`, and the one that fits best."""
-    if highest > lowest + 3 * _NOISE:
+    if highest > lowest + _TOLERANCE:
         return 0.0, lowest
     total, best_weight, best_capacity = 0.0, 0.0, highest
     for capacity, prior in _CAPACITY.items():
         miss = max(0.0, highest - capacity, capacity - lowest)
-        if miss > 3 * _NOISE:
+        if miss > _TOLERANCE:
             continue
         weight = prior * math.exp(-0.5 * (miss / _NOISE) ** 2)
         total += weight
