@@ -27,6 +27,7 @@ from .digest import Digester
 from .heartbeat import Heartbeat
 from .lane import Lane
 from .order import CrawlOrder, DomainReport, End
+from .progress import Progress, ProgressMeter
 from .refill import Refill
 from .robots_gate import RobotsGate
 from .storage import Storage
@@ -67,6 +68,7 @@ class Crawl:
         self._pacer = pacer
         self._fetcher = fetcher
         self._on_event = on_event
+        self._meter = ProgressMeter()
         self._wake = asyncio.Event()
         self._in_flight = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -75,6 +77,12 @@ class Crawl:
         self._digester = Digester(order, territory, self.clock, rng or random.Random())
         self._refill = Refill(order, storage, self.gate, pacer, self.writer, self.clock, self._digester)
         self._heartbeat = Heartbeat(order, storage, pacer, self.clock, self.lanes)
+
+    def progress(self) -> Progress:
+        """A snapshot of the crawl for a display; cheap enough for every second."""
+        return self._meter.take(
+            self.lanes.values(), self._heartbeat.queues, self.clock.now(), self.writer.trouble
+        )
 
     # -- the run -----------------------------------------------------------------------------------
     async def run(self) -> list[DomainReport]:
@@ -226,7 +234,8 @@ class Crawl:
 
     def _close(self, lane: Lane) -> None:
         lane.closed = True
-        self._pacer.want(lane.domain, 0)
+        if lane.admitted:
+            self._pacer.want(lane.domain, 0)
         while lane.buffer:
             claim, _ = lane.buffer.popleft()
             self._hand_back(lane, claim)

@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 #: A third of the domain lease: two beats may be lost before somebody else may take over.
 SHARE_OF_LEASE = 3
+#: How often the queue lengths for the progress display are read: O(1) for each open domain.
+LOOK_S = 2.0
 
 
 class Heartbeat:
@@ -35,16 +37,27 @@ class Heartbeat:
         self._clock = clock
         self._lanes = lanes
         self._started = clock.now()
+        #: Pending URLs by domain, as the frontier last told.
+        self.queues: dict[str, int] = {}
 
     async def run(self) -> None:
+        """Beat until cancelled. A storage that fails for a while is the writer's to report."""
+        last_beat = self._clock.now()
         while True:
-            await self._clock.sleep(self._order.domain_lease_s / SHARE_OF_LEASE)
+            await self._clock.sleep(LOOK_S)
             try:
-                await self._storage.run(self._beat)
-                # In the loop's own thread: pacer and ledger belong to it. Only changed rows are written.
-                self._pacer.checkpoint(self._clock.now())
+                self.queues = await self._storage.run(self._look)
+                if self._clock.now() - last_beat >= self._order.domain_lease_s / SHARE_OF_LEASE:
+                    last_beat = self._clock.now()
+                    await self._storage.run(self._beat)
+                    # In the loop's own thread: pacer and ledger belong to it. Only changed rows are written.
+                    self._pacer.checkpoint(last_beat)
             except FrontierError as error:
                 log.warning("heartbeat failed: %s", error)
+
+    def _look(self) -> dict[str, int]:
+        open_lanes = [lane.domain for lane in list(self._lanes.values()) if not lane.closed]
+        return {domain: self._storage.frontier.counts(domain).pending for domain in open_lanes}
 
     def _beat(self) -> None:
         """Runs in the storage thread. A lane whose lease passed to somebody else ends at once."""

@@ -31,6 +31,8 @@ class Lane:
     ending: End | None = None  # decided to end; closes when nothing is in flight
     closed: bool = False
     taken: int = 0  # requests started, for max_pages
+    admitted: bool = False  # known to the pacer
+    batch: int = 8  # URLs of one claim: what the domain's pace uses up in a few seconds
 
     @property
     def idle(self) -> bool:

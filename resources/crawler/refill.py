@@ -77,6 +77,7 @@ class Refill:
                 verdict = await self._gate.verdict(first[0][0].url, lane.rules)
                 delay = verdict.robots.crawl_delay(lane.rules.token)
             self._pacer.admit(lane.domain, pace_limits(lane.rules, delay, self._order.pace_factor))
+            lane.admitted = True
             await self._sort(lane, first)
         finally:
             lane.refilling = False
@@ -85,9 +86,9 @@ class Refill:
         """Claim more if the buffer runs low and the frontier is not known to be dry."""
         if lane.refilling or lane.closed or lane.ending is not None or lane.dry:
             return
-        wanted = self._batch(lane)
-        if len(lane.buffer) > wanted // 2:
+        if len(lane.buffer) > lane.batch // 2:
             return
+        wanted = lane.batch = self._batch(lane)
         lane.refilling = True
         task = asyncio.create_task(self._top_up(lane, wanted, then))
         self._running.add(task)
@@ -138,7 +139,7 @@ class Refill:
             else:
                 lane.unflushed += 1
                 self._writer.add(verdict)
-        if not lane.closed:
+        if lane.admitted and not lane.closed:
             self._pacer.want(lane.domain, len(lane.buffer))
 
     async def _judge(self, lane: Lane, claim: Claim) -> Ack | None:

@@ -35,6 +35,7 @@ from .robots_gate import RobotsGate
 from .seeding import Seeder, SeedReport
 from .storage import Storage
 from .territory import DomainRules, Territory
+from .watch import tell
 
 __all__ = ["CrawlSession"]
 
@@ -71,7 +72,6 @@ class CrawlSession:
         self.territory = Territory(catalog or installation.catalog())
         self.fetcher = fetcher or WebFetcher(clock=self.clock)
         self._rng = rng or random.Random()
-        self.crawl_in_progress: Crawl | None = None
 
     async def __aenter__(self) -> CrawlSession:
         self.installation.prepare()
@@ -128,7 +128,7 @@ class CrawlSession:
             order, self.territory, self.storage, self.pacer, self.fetcher,
             clock=self.clock, stop=stop, rng=self._rng, on_event=on_event, gate=self.gate,
         )  # fmt: skip
-        self.crawl_in_progress = crawl
+        tell(crawl)
         if on_start is not None:
             on_start(crawl)
         return await crawl.run()
