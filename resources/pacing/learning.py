@@ -20,6 +20,7 @@ it collapses, and the rate goes well below.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -45,7 +46,9 @@ _ARCHIVED = 3
 _REVIEW_FIRST, _REVIEW_LAST = 20, 640
 _REVIEW_STEP_MAX = 1.3
 _PROBE_EVERY_S, _PROBE_EVERY_MAX_S = 120.0, 6 * 3600.0
-_PROBE_STEP = 1.06
+# The first probe is sooner when much of the belief lies above the rate.
+_PROBE_SOON_S, _SOON_ABOVE, _SOON_BELIEF = 25.0, 1.08, 0.25
+_PROBE_STEP, _PROBE_STEP_MAX = 1.06, 1.5
 # A latency epoch: enough answers for a mean, long enough for a throughput.
 _EPOCH_ANSWERS, _EPOCH_S = 16, 1.0
 _CREEP_FACTOR, _CREEP_MIN_S = 3.0, 0.03
@@ -96,9 +99,11 @@ class RateLearner:
         "_epoch_ttfb",
         "_event_at",
         "_last_mean",
+        "_lid",
         "_next_review",
         "_probe_from",
         "_probe_left",
+        "_probe_step",
         "_recent",
         "_steady_rate",
         "_strikes",
@@ -139,7 +144,9 @@ class RateLearner:
         self._next_review = _REVIEW_LAST * 2
         self._probe_left = 0
         self._probe_from = 0.0
+        self._probe_step = _PROBE_STEP
         self._steady_rate = self.rate
+        self._lid = math.inf  # the highest rate that may be held without a probe
         self._epoch_at = 0.0
         self._epoch_n = 0
         self._epoch_late = 0
@@ -193,19 +200,23 @@ class RateLearner:
 
     def refused(self, sent_at: float, now: float, status: int) -> Change | None:
         """A 429 or 503. None when it was already in flight at the last event: one event, one reaction."""
-        self._recent.append(-sent_at)
+        # 1. in flight at the last event: the same event  2. nothing accepted since: still the same trouble, the
+        # waits grow but the rate is not to blame  3. a new event
         if sent_at <= self._event_at:
-            self._next_review = min(self._next_review, 1)
+            self._recent.append(-sent_at)
             return None
         self._event_at = now
         self.events += 1
+        self.cool_left = _COOL_ANSWERS
+        if self._count == 0 and self.trouble_rate is not None:
+            return Change(EventKind.SLOWER, str(status), f"{status} again, nothing was accepted in between")
+        self._recent.append(-sent_at)
         accepted_since, self._count = self._count, 0
         before, was = self.rate, self.phase
         self._reset_epoch(now)
         if was is Phase.PROBE:
-            self.probe_every = min(_PROBE_EVERY_MAX_S, self.probe_every * 2)
+            self._probe_failed()
         self.trouble_rate = before
-        self.cool_left = _COOL_ANSWERS
         estimate = self._estimate()
         if estimate is None:
             self.rate = max(self.floor, before * _UNEXPLAINED_CUT)
@@ -214,10 +225,13 @@ class RateLearner:
                 EventKind.SLOWER, str(status), f"{status} at {before:.3g} r/s, no leaky bucket explains it"
             )
         target = estimate.expected_best() * _BELOW
-        if was in (Phase.HOLD, Phase.RECOVER) and accepted_since > _COOL_ANSWERS:
-            target = min(target, before * 0.95)
+        if was is not Phase.START and accepted_since > _COOL_ANSWERS:
+            # It was no transient: what we held was too much, whatever else we believe, until a probe says otherwise.
+            self._lid = max(before * 0.95, self._steady_rate if was is Phase.PROBE else 0.0)
+        target = min(target, self._lid)
+        self.rate = min(target, before)
         self._believe(estimate)
-        self._hold(min(target, before), now)
+        self._hold(self.rate, now)
         self._next_review = 1
         return Change(
             EventKind.SLOWER,
@@ -231,7 +245,7 @@ class RateLearner:
         before = self.rate
         self.trouble_rate = before if self.trouble_rate is None else min(before, self.trouble_rate)
         if self.phase is Phase.PROBE:
-            self.probe_every = min(_PROBE_EVERY_MAX_S, self.probe_every * 2)
+            self._probe_failed()
         self.rate = max(self.floor, before * cut)
         self.phase = Phase.RECOVER
         self.cool_left = _COOL_ANSWERS_TROUBLE
@@ -273,10 +287,14 @@ class RateLearner:
 
     def _estimate(self) -> LimitEstimate | None:
         top = max(self.rate, self.trouble_rate or 0.0)
-        return estimate_limit(self._histories(), max(self.floor / 2, top * _SEARCH_LOW), top * _SEARCH_HIGH)
+        low = max(self.floor / 2, top * _SEARCH_LOW)
+        return estimate_limit(self._histories(), low, top * _SEARCH_HIGH, self.ttfb_base or self.ttfb or 0.0)
 
     def _believe(self, estimate: LimitEstimate) -> None:
         self.limit_rate, self.limit_burst = estimate.best_rate, estimate.best_capacity
+        if self.probe_every <= _PROBE_EVERY_S:
+            soon = estimate.above(self.rate * _SOON_ABOVE) > _SOON_BELIEF
+            self.probe_every = _PROBE_SOON_S if soon else _PROBE_EVERY_S
 
     def _review(self, now: float) -> Change | None:
         """Beliefs that the accepted requests contradict are gone: is more allowed than we thought?"""
@@ -290,7 +308,7 @@ class RateLearner:
         if estimate is None:
             return None
         self._believe(estimate)
-        target = min(self.ceiling, estimate.expected_best() * _BELOW, self.rate * _REVIEW_STEP_MAX)
+        target = min(self.ceiling, estimate.expected_best() * _BELOW, self.rate * _REVIEW_STEP_MAX, self._lid)
         if target > self.rate * 1.01 or (self._count <= 1 and target < self.rate):
             before, self.rate = self.rate, max(self.floor, target)
             self._next_review = self._count + _REVIEW_FIRST
@@ -305,17 +323,19 @@ class RateLearner:
             )
         return None
 
-    def _begin_probe(self, now: float) -> Change | None:
+    def _begin_probe(self, now: float, wanted: float = 0.0) -> Change | None:
         if self.rate >= self.ceiling:
-            self.next_probe_at = None
-            return None
+            return self._hold(self.rate, now)
         if self.phase is not Phase.PROBE:
             self._steady_rate = self.rate
-        limit = max(self.rate, self.limit_rate or 0.0)
-        probe = min(self.ceiling, limit * _PROBE_STEP)
+            self._probe_step = _PROBE_STEP
+        proven = self.rate
+        if self.limit_rate is not None and proven < self.limit_rate < proven * 1.1:
+            proven = self.limit_rate
+        probe = min(self.ceiling, max(wanted, proven * self._probe_step))
         # Long enough for the burst to be used up if the limit is where we think.
         self._probe_left = int(
-            ((self.limit_burst or 6.0) + 2.0) / max(0.01, 1.0 - limit / max(probe, limit * 1.01))
+            ((self.limit_burst or 6.0) + 2.0) / max(0.01, 1.0 - proven / max(probe, proven * 1.01))
         )
         self._probe_from = now
         self.rate = probe
@@ -323,12 +343,20 @@ class RateLearner:
         return Change(EventKind.FASTER, "probe", f"probing {probe:.3g} r/s for {self._probe_left} requests")
 
     def _probe_passed(self, now: float) -> Change | None:
-        # What was the limit is not; the next one may be just above, so it is felt for at once.
-        self._steady_rate = self.limit_rate = self.rate
-        self.trouble_rate = None
-        self.probe_every = _PROBE_EVERY_S
-        self._archive.clear()
-        return self._begin_probe(now) if self.rate < self.ceiling else self._hold(self.rate, now)
+        """What was the limit is not; the next one may be just above, so it is felt for at once, in growing steps."""
+        self._steady_rate = self.rate
+        self._lid = math.inf
+        self._probe_step = min(_PROBE_STEP_MAX, 1.0 + (self._probe_step - 1.0) * 2.0)
+        estimate = self._estimate() if self._archive else None
+        if estimate is None:
+            self.limit_rate = self.trouble_rate = None
+            self._archive.clear()
+            return self._begin_probe(now)
+        self._believe(estimate)
+        return self._begin_probe(now, min(estimate.expected_best() * _BELOW, self.rate * _REVIEW_STEP_MAX))
+
+    def _probe_failed(self) -> None:
+        self.probe_every = min(_PROBE_EVERY_MAX_S, max(_PROBE_EVERY_S, self.probe_every) * 2)
 
     def _epoch(self, now: float) -> Change | None:
         mean = self._epoch_ttfb / self._epoch_n

@@ -31,13 +31,17 @@ _PLAIN = 0.03
 _GRID_STEP = 1.04
 # Bursts: nginx counts those beyond the first (C = b + 1), token buckets count all (C = b).
 _CAPACITY = {
-    1: 0.7, 2: 0.5, 3: 0.5, 4: 0.5, 5: 0.6, 6: 1.0, 7: 0.15, 8: 0.2, 9: 0.25, 10: 0.6, 11: 0.9, 12: 0.15, 13: 0.15,
+    1: 0.7, 2: 0.5, 3: 0.5, 4: 0.5, 5: 0.6, 6: 1.0, 7: 0.15, 8: 0.2, 9: 0.25, 10: 0.6, 11: 0.8, 12: 0.15, 13: 0.15,
     15: 0.25, 16: 0.25, 20: 0.5, 21: 0.7, 25: 0.15, 26: 0.2, 30: 0.3, 31: 0.3, 40: 0.2, 41: 0.2, 50: 0.4, 51: 0.4,
     60: 0.4, 61: 0.2, 100: 0.4, 101: 0.3, 120: 0.2, 200: 0.2, 300: 0.2, 500: 0.2, 600: 0.2, 1000: 0.2,
 }  # fmt: skip
-# Arrival times at the server differ from our clock by network noise: about a third of a request.
-_NOISE = 0.35
-_TOLERANCE = 3 * _NOISE
+# Levels are known to that part of a request, and to what the noise of arrival times makes of them.
+_NOISE, _NOISE_MAX = 0.08, 0.4
+_TIME_NOISE_S, _TIME_NOISE_SHARE = 0.001, 0.1  # of the round trip
+# Misses beyond so many noises are contradictions.
+_TOLERANCE = 3.0
+# Expected goodput alone would gamble on the highest rates.
+_CAUTION = 1.3
 # Weights this small mean that no leaky bucket explains what was seen.
 _NONSENSE = 1e-4
 
@@ -52,25 +56,27 @@ class LimitEstimate:
     best_capacity: float  # requests taken at once at the best rate
 
     def expected_best(self) -> float:
-        """The rate r with the highest expected goodput, r times the belief that the limit is r or more.
+        """The rate r that promises most: about r times the belief that the limit is r or more.
 
-        Caution beyond that would be paid with every request; a wrong guess costs one refusal, and corrects itself.
+        More caution would be paid with every request; a wrong guess costs one refusal, and corrects itself.
         """
         above, best, chosen = 1.0, 0.0, self.rates[0]
         for rate, weight in zip(self.rates, self.weights, strict=True):
-            if rate * above > best:
-                best, chosen = rate * above, rate
+            promise = rate * max(0.0, above) ** _CAUTION
+            if promise > best:
+                best, chosen = promise, rate
             above -= weight
-        return chosen
+        # The even grid has points just below every round number; the belief sits on the number.
+        near = [
+            (w, r)
+            for r, w in zip(self.rates, self.weights, strict=True)
+            if abs(r / chosen - 1) < _GRID_STEP - 1
+        ]
+        return max(near)[1]
 
-    def quantile(self, q: float) -> float:
-        """The rate below which a share `q` of the belief lies."""
-        total = 0.0
-        for rate, weight in zip(self.rates, self.weights, strict=True):
-            total += weight
-            if total >= q:
-                return rate
-        return self.rates[-1]
+    def above(self, rate: float) -> float:
+        """The belief that the limit is higher than `rate`."""
+        return sum(w for r, w in zip(self.rates, self.weights, strict=True) if r > rate)
 
 
 def level_bounds(arrivals: Sequence[float], leak: float) -> tuple[float, float]:
@@ -98,7 +104,7 @@ def level_bounds(arrivals: Sequence[float], leak: float) -> tuple[float, float]:
 
 
 def estimate_limit(
-    histories: Sequence[Sequence[float]], low: float, high: float, fallback_capacity: float = 6.0
+    histories: Sequence[Sequence[float]], low: float, high: float, round_trip_s: float = 0.0
 ) -> LimitEstimate | None:
     """The belief over rates in [low, high] given stretches of arrivals (see `level_bounds`).
 
@@ -106,16 +112,17 @@ def estimate_limit(
     """
     rates: list[float] = []
     weights: list[float] = []
-    best = (0.0, low, fallback_capacity)
+    best = (0.0, low, 1.0)
     for rate, prior in _candidates(low, high):
+        noise = min(_NOISE_MAX, _NOISE + rate * (_TIME_NOISE_S + _TIME_NOISE_SHARE * round_trip_s))
         highest, lowest = 0.0, math.inf
         for history in histories:
             above, below = level_bounds(history, rate)
             highest = max(highest, above)
             lowest = min(lowest, below)
-            if highest > lowest + _TOLERANCE:
+            if highest > lowest + _TOLERANCE * noise:
                 break
-        weight, capacity = _capacity_weight(highest, lowest)
+        weight, capacity = _capacity_weight(highest, lowest, noise)
         rates.append(rate)
         weights.append(prior * weight)
         if prior * weight > best[0]:
@@ -126,23 +133,22 @@ def estimate_limit(
     return LimitEstimate(tuple(rates), tuple(weight / total for weight in weights), best[1], best[2])
 
 
-def _capacity_weight(highest: float, lowest: float) -> tuple[float, float]:
+def _capacity_weight(highest: float, lowest: float, noise: float) -> tuple[float, float]:
     """How well any capacity fits `highest <= C < lowest`, and the one that fits best."""
-    if highest > lowest + _TOLERANCE:
+    if highest > lowest + _TOLERANCE * noise:
         return 0.0, lowest
     total, best_weight, best_capacity = 0.0, 0.0, highest
     for capacity, prior in _CAPACITY.items():
         miss = max(0.0, highest - capacity, capacity - lowest)
-        if miss > _TOLERANCE:
+        if miss > _TOLERANCE * noise:
             continue
-        weight = prior * math.exp(-0.5 * (miss / _NOISE) ** 2)
+        weight = prior * math.exp(-0.5 * (miss / noise) ** 2)
         total += weight
         if weight > best_weight:
             best_weight, best_capacity = weight, float(capacity)
     # A capacity nobody thought of is possible too.
     middle = highest if math.isinf(lowest) else (highest + lowest) / 2
-    spread = max(0.0, highest - lowest)
-    total += 0.03 * math.exp(-0.5 * (spread / _NOISE) ** 2)
+    total += 0.03 * math.exp(-0.5 * (max(0.0, highest - lowest) / noise) ** 2)
     return total, best_capacity if best_weight else middle
 
 
