@@ -27,7 +27,7 @@ from typing import NamedTuple
 from resources.pacing.base import EventKind
 from resources.pacing.limit_estimate import LimitEstimate, estimate_limit
 
-__all__ = ["Change", "Phase", "RateLearner", "first_rate"]
+__all__ = ["NO_BURST", "Change", "Phase", "RateLearner", "first_rate"]
 
 # First rate: half of what would keep one connection busy; 10 r/s for a server that answers at once, 1 for 500 ms.
 _FIRST_SHARE = 0.5
@@ -35,7 +35,9 @@ _FIRST_MIN, _FIRST_MAX = 0.5, 10.0
 # Slow start: times 1.25 per good answer doubles the rate every three.
 _GROWTH = 1.25
 # How far below the believed limit: clocks drift, networks bunch, and 95 % of the limit is the promise.
-_BELOW = 0.98
+_BELOW, _BELOW_NO_BURST = 0.98, 0.93
+# A limiter that takes fewer at once than that has no burst: gaps must be nearly even then.
+NO_BURST = 1.7
 # No belief reaches further below the rate at the refusal than that (a burst of 100 hides a limit 50 times lower).
 _SEARCH_LOW, _SEARCH_HIGH = 0.015, 1.1
 _ARRIVALS_KEPT = 600
@@ -57,6 +59,10 @@ _SAME_GOODPUT = 0.9
 _COLLAPSE_CUT = 0.7
 _TROUBLE_CUT = 0.5
 _UNEXPLAINED_CUT = 0.6
+_SHORT_RUN_CUT = 0.75
+# So many refusals in a row, each after twice the wait, are the rest of a counted window, not a bucket that leaks.
+_STREAK_OF_WINDOW = 2
+_BELOW_WINDOW = 0.93
 _RECOVER_TO = 0.85
 _RECOVER_ANSWERS = 200
 _COOL_ANSWERS = 5
@@ -86,6 +92,11 @@ def first_rate(ttfb_s: float) -> float:
     return min(_FIRST_MAX, max(_FIRST_MIN, _FIRST_SHARE / max(ttfb_s, 1e-6)))
 
 
+def _below(estimate: LimitEstimate) -> float:
+    """The share of the believed limit to use: a limiter without any burst sees every unevenness."""
+    return _BELOW_NO_BURST if estimate.best_capacity < NO_BURST else _BELOW
+
+
 class RateLearner:
     """The rate of one domain between `floor` and `ceiling`. Instants are epoch seconds, given by the caller."""
 
@@ -93,6 +104,7 @@ class RateLearner:
         "_archive",
         "_best_goodput",
         "_count",
+        "_counts_windows",
         "_epoch_at",
         "_epoch_late",
         "_epoch_n",
@@ -105,7 +117,11 @@ class RateLearner:
         "_probe_left",
         "_probe_step",
         "_recent",
+        "_run",
+        "_run_at",
+        "_short_runs",
         "_steady_rate",
+        "_streak",
         "_strikes",
         "ceiling",
         "cool_left",
@@ -154,11 +170,21 @@ class RateLearner:
         self._best_goodput = 0.0
         self._last_mean = 0.0
         self._strikes = 0
+        self._short_runs = 0
+        self._run = 0  # accepted between the last two refusals, from _run_at on
+        self._run_at = 0.0
+        self._streak = 0  # refusals since with nothing accepted between
+        self._counts_windows = False
 
     def accepted(self, sent_at: float, ttfb: float | None, now: float, paced: bool) -> Change | None:
         """A response that was no refusal. `paced`: its slot was the bottleneck, not a connection or a lack of URLs."""
         recent = self._recent
         recent.append(sent_at)
+        if not self._count:
+            if self._streak >= _STREAK_OF_WINDOW:
+                self._count_the_window(sent_at, now)
+            self._streak = 0
+            self._run_at = sent_at
         if len(recent) > _ARRIVALS_KEPT:
             self._trim()
         self._count += 1
@@ -209,26 +235,41 @@ class RateLearner:
         self.events += 1
         self.cool_left = _COOL_ANSWERS
         if self._count == 0 and self.trouble_rate is not None:
+            self._streak += 1
             return Change(EventKind.SLOWER, str(status), f"{status} again, nothing was accepted in between")
         self._recent.append(-sent_at)
-        accepted_since, self._count = self._count, 0
+        self._run, self._count = self._count, 0
         before, was = self.rate, self.phase
         self._reset_epoch(now)
         if was is Phase.PROBE:
             self._probe_failed()
         self.trouble_rate = before
         estimate = self._estimate()
+        if estimate is None and was is Phase.PROBE:
+            self._lid = self._steady_rate
+            self._hold(self._steady_rate, now)
+            return Change(
+                EventKind.SLOWER, str(status), f"{status} at {before:.3g} r/s: the probe went too far"
+            )
         if estimate is None:
             self.rate = max(self.floor, before * _UNEXPLAINED_CUT)
             self.phase = Phase.RECOVER
             return Change(
                 EventKind.SLOWER, str(status), f"{status} at {before:.3g} r/s, no leaky bucket explains it"
             )
-        target = estimate.expected_best() * _BELOW
-        if was is not Phase.START and accepted_since > _COOL_ANSWERS:
-            # It was no transient: what we held was too much, whatever else we believe, until a probe says otherwise.
-            self._lid = max(before * 0.95, self._steady_rate if was is Phase.PROBE else 0.0)
-        target = min(target, self._lid)
+        target = estimate.expected_best() * _below(estimate)
+        if was is not Phase.START:
+            if self._run > _COOL_ANSWERS:
+                # It was no transient: what we held was too much, whatever else we believe, until a probe passes.
+                self._lid = max(before * 0.95, self._steady_rate if was is Phase.PROBE else 0.0)
+                self._short_runs = 0
+            else:
+                # Refused again at once: believe the likeliest limit now, not the most promising one.
+                self._lid = before * _SHORT_RUN_CUT
+                self._short_runs += 1
+                if self._short_runs > 1:
+                    target = min(target, estimate.best_rate * _below(estimate))
+            target = min(target, self._lid)
         self.rate = min(target, before)
         self._believe(estimate)
         self._hold(self.rate, now)
@@ -285,7 +326,21 @@ class RateLearner:
         self._recent.sort(key=abs)
         return [*self._archive, self._recent[-_ARRIVALS_FOR_ESTIMATE:]]
 
+    def _count_the_window(self, sent_at: float, now: float) -> None:
+        """It took many, then refused for long whatever we did: so many requests per window, not a bucket."""
+        self._counts_windows = True
+        self.limit_rate, self.limit_burst = (
+            self._run / max(1e-3, sent_at - self._run_at),
+            float(max(1, self._run)),
+        )
+        self._lid = self.limit_rate * _BELOW_WINDOW
+        self.probe_every = max(self.probe_every, _PROBE_EVERY_S)
+        self._next_review = 1 << 60
+        self._hold(min(self.rate, self._lid), now)
+
     def _estimate(self) -> LimitEstimate | None:
+        if self._counts_windows:
+            return None
         top = max(self.rate, self.trouble_rate or 0.0)
         low = max(self.floor / 2, top * _SEARCH_LOW)
         return estimate_limit(self._histories(), low, top * _SEARCH_HIGH, self.ttfb_base or self.ttfb or 0.0)
@@ -308,7 +363,9 @@ class RateLearner:
         if estimate is None:
             return None
         self._believe(estimate)
-        target = min(self.ceiling, estimate.expected_best() * _BELOW, self.rate * _REVIEW_STEP_MAX, self._lid)
+        target = min(
+            self.ceiling, estimate.expected_best() * _below(estimate), self.rate * _REVIEW_STEP_MAX, self._lid
+        )
         if target > self.rate * 1.01 or (self._count <= 1 and target < self.rate):
             before, self.rate = self.rate, max(self.floor, target)
             self._next_review = self._count + _REVIEW_FIRST
@@ -353,7 +410,9 @@ class RateLearner:
             self._archive.clear()
             return self._begin_probe(now)
         self._believe(estimate)
-        return self._begin_probe(now, min(estimate.expected_best() * _BELOW, self.rate * _REVIEW_STEP_MAX))
+        return self._begin_probe(
+            now, min(estimate.expected_best() * _below(estimate), self.rate * _REVIEW_STEP_MAX)
+        )
 
     def _probe_failed(self) -> None:
         self.probe_every = min(_PROBE_EVERY_MAX_S, max(_PROBE_EVERY_S, self.probe_every) * 2)

@@ -29,7 +29,7 @@ from resources.pacing.base import (
 from resources.pacing.breaker import COOL_OFF_S, Breaker, BreakerState
 from resources.pacing.explain import decision_of, snapshot_of
 from resources.pacing.lane import Lane
-from resources.pacing.learning import Change
+from resources.pacing.learning import NO_BURST, Change
 from resources.pacing.ledger.base import Command, Ledger, NightRow
 from resources.pacing.slots import LocalSlots
 from resources.pacing.waits import wait_after_refusal
@@ -38,6 +38,8 @@ __all__ = ["Pacer"]
 
 # A slot taken later than that share of its gap was not the bottleneck; timers are no better than 2 ms.
 _LATE_SHARE, _LATE_MIN_S = 0.5, 0.002
+# Jitter where the limiter takes one request at a time: more of it would only draw refusals.
+_JITTER_NO_BURST = 0.05
 # A rate grown by that factor makes the slot already booked obsolete.
 _REBOOK = 1.5
 # Refusals at the floor of the rate until the domain is paused for a person to look at.
@@ -312,9 +314,13 @@ class Pacer:
         limits = lane.limits
         lane.interval = interval
         due = self._slots.reserve(lane.domain, 1, interval, limits.burst, now)[0]
-        due += self._random() * limits.jitter * interval
+        jitter = limits.jitter
+        learner = lane.learner
+        if learner is not None and learner.limit_burst is not None and learner.limit_burst < NO_BURST:
+            jitter = min(jitter, _JITTER_NO_BURST)
+        due += self._random() * jitter * interval
         if limits.burst == 1:
-            nearest = now + (1.0 - limits.jitter) * interval
+            nearest = now + (1.0 - jitter) * interval
             if due < nearest:
                 due = nearest
         lane.due = due
