@@ -12,7 +12,9 @@ __all__ = ["ConcurrencyLadder"]
 
 # The share of the ideal gain (1 / (c - 1) of the throughput) below which a further connection is not worth it.
 _WORTH = 0.4
-_RETRY_AFTER_S = 30.0
+# So much less than the level below brought is seen at once: a server that collapses is not asked a dozen times.
+_AWFUL = 0.7
+_RETRY_AFTER_S = 60.0
 _RETRY_AFTER_MAX_S = 3600.0
 # How fast the remembered throughput of a level follows a new measurement.
 _FOLLOW = 0.5
@@ -41,10 +43,11 @@ class ConcurrencyLadder:
             return False
         self._count += 1
         self._sum += duration_s
-        if self._count < 3 * self.level + 5:
-            return False
         level = self.level
         brought = level * self._count / max(self._sum, 1e-6)
+        awful = self._count >= level and brought < _AWFUL * self._yield.get(level - 1, 0.0)
+        if self._count < 3 * level + 5 and not awful:
+            return False
         self._count, self._sum = 0, 0.0
         known = self._yield.get(level)
         self._yield[level] = brought if known is None else known + _FOLLOW * (brought - known)

@@ -433,7 +433,8 @@ class RateLearner:
             self.rate = max(self.floor, 1.5 * goodput)
             if self.limit_rate is None and self.trouble_rate is None:
                 self.phase = Phase.START
-        if not creeping:
+        if not creeping or late > 0.5:
+            # Where connections are the bottleneck the number of connections answers for the latency, not the rate.
             self._strikes = 0
             return None
         self._strikes += 1
