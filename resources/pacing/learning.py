@@ -47,16 +47,21 @@ _ARRIVALS_ARCHIVED = 200
 _ARCHIVED = 3
 _REVIEW_FIRST, _REVIEW_LAST = 20, 640
 _REVIEW_STEP_MAX = 1.3
+_NEVER = 1 << 60
 _PROBE_EVERY_S, _PROBE_EVERY_MAX_S = 120.0, 6 * 3600.0
 # The first probe is sooner when much of the belief lies above the rate.
 _PROBE_SOON_S, _SOON_ABOVE, _SOON_BELIEF = 25.0, 1.08, 0.25
 _PROBE_STEP, _PROBE_STEP_MAX = 1.06, 1.5
+_PROBE_ANSWERS_MIN, _PROBE_MAX_S = 20, 180.0
+# Far below what was once held for long, the pause between probes stays short: the trouble may be over.
+_FAR_BELOW, _PROBE_EVERY_FAR_S = 0.3, 600.0
 # A latency epoch: enough answers for a mean, long enough for a throughput.
 _EPOCH_ANSWERS, _EPOCH_S = 16, 1.0
 _CREEP_FACTOR, _CREEP_MIN_S = 3.0, 0.03
 _CREEP_STRIKES = 3
 _SAME_GOODPUT = 0.9
 _COLLAPSE_CUT = 0.7
+_CREEP_CUT = 0.8
 _TROUBLE_CUT = 0.5
 _UNEXPLAINED_CUT = 0.6
 _SHORT_RUN_CUT = 0.75
@@ -66,6 +71,7 @@ _BELOW_WINDOW = 0.93
 _RECOVER_TO = 0.85
 _RECOVER_ANSWERS = 200
 _COOL_ANSWERS = 5
+_HELD_ANSWERS = 50
 _COOL_ANSWERS_TROUBLE = 10
 
 
@@ -110,6 +116,7 @@ class RateLearner:
         "_epoch_n",
         "_epoch_ttfb",
         "_event_at",
+        "_held_rate",
         "_last_mean",
         "_lid",
         "_next_review",
@@ -120,6 +127,7 @@ class RateLearner:
         "_run",
         "_run_at",
         "_short_runs",
+        "_status",
         "_steady_rate",
         "_streak",
         "_strikes",
@@ -157,7 +165,7 @@ class RateLearner:
         self._archive: list[list[float]] = []
         self._event_at = 0.0
         self._count = 0
-        self._next_review = _REVIEW_LAST * 2
+        self._next_review = _NEVER
         self._probe_left = 0
         self._probe_from = 0.0
         self._probe_step = _PROBE_STEP
@@ -173,15 +181,17 @@ class RateLearner:
         self._short_runs = 0
         self._run = 0  # accepted between the last two refusals, from _run_at on
         self._run_at = 0.0
+        self._status = 0
         self._streak = 0  # refusals since with nothing accepted between
         self._counts_windows = False
+        self._held_rate = 0.0  # the highest rate held for long tonight
 
     def accepted(self, sent_at: float, ttfb: float | None, now: float, paced: bool) -> Change | None:
         """A response that was no refusal. `paced`: its slot was the bottleneck, not a connection or a lack of URLs."""
         recent = self._recent
         recent.append(sent_at)
         if not self._count:
-            if self._streak >= _STREAK_OF_WINDOW:
+            if self._streak >= _STREAK_OF_WINDOW and self._status == 429:
                 self._count_the_window(sent_at, now)
             self._streak = 0
             self._run_at = sent_at
@@ -232,6 +242,7 @@ class RateLearner:
             self._recent.append(-sent_at)
             return None
         self._event_at = now
+        self._status = status
         self.events += 1
         self.cool_left = _COOL_ANSWERS
         if self._count == 0 and self.trouble_rate is not None:
@@ -319,7 +330,10 @@ class RateLearner:
     def _hold(self, rate: float, now: float) -> Change | None:
         self.rate = max(self.floor, min(self.ceiling, rate))
         self.phase = Phase.HOLD
-        self.next_probe_at = now + self.probe_every
+        far_below = self.rate < _FAR_BELOW * self._held_rate
+        self.next_probe_at = now + (
+            min(_PROBE_EVERY_FAR_S, self.probe_every) if far_below else self.probe_every
+        )
         return None
 
     def _histories(self) -> list[Sequence[float]]:
@@ -335,7 +349,7 @@ class RateLearner:
         )
         self._lid = self.limit_rate * _BELOW_WINDOW
         self.probe_every = max(self.probe_every, _PROBE_EVERY_S)
-        self._next_review = 1 << 60
+        self._next_review = _NEVER
         self._hold(min(self.rate, self._lid), now)
 
     def _estimate(self) -> LimitEstimate | None:
@@ -372,7 +386,7 @@ class RateLearner:
             kind = EventKind.FASTER if self.rate > before else EventKind.SLOWER
             return Change(kind, "limit", f"the limit looks like {self.limit_rate:.3g} r/s")
         if self._next_review > _REVIEW_LAST:
-            self._next_review = 1 << 60
+            self._next_review = _NEVER
             return Change(
                 EventKind.LEARNED,
                 "limit",
@@ -407,6 +421,7 @@ class RateLearner:
         estimate = self._estimate() if self._archive else None
         if estimate is None:
             self.limit_rate = self.trouble_rate = None
+            self._counts_windows = False
             self._archive.clear()
             return self._begin_probe(now)
         self._believe(estimate)
@@ -422,6 +437,8 @@ class RateLearner:
         goodput = self._goodput()
         late = self._epoch_late / self._epoch_n
         self._reset_epoch(now)
+        if self.phase is not Phase.PROBE and self._count > _HELD_ANSWERS:
+            self._held_rate = max(self._held_rate, min(self.rate, goodput))
         self.ttfb = mean
         if self.ttfb_base is None:
             self.ttfb_base = mean
@@ -443,17 +460,26 @@ class RateLearner:
             # Going slower did not help: the server is slower for reasons of its own.
             self.ttfb_base, self._strikes = mean / 2, 0
             return None
+        before = self.rate
+        if goodput >= _SAME_GOODPUT * before:
+            # 1. It serves all we send, only slower: a little less, to see whether it is our doing.
+            self.rate = max(self.floor, before * _CREEP_CUT)
+            self._lid = min(self._lid, self.rate)
+            self.trouble_rate = before
+            self._hold(self.rate, now)
+            return Change(EventKind.SLOWER, "latency", f"answers take {mean:.2g} s at {before:.3g} r/s")
         if goodput >= _SAME_GOODPUT * best:
-            if goodput * 0.98 >= self.rate and self.phase is not Phase.START:
-                return None
+            # 2. It serves as much as ever, the rest waits: that is its rate.
             self.trouble_rate = self.limit_rate = goodput
-            self._hold(min(self.rate, goodput * 0.98), now)
+            self._hold(goodput * 0.98, now)
             return Change(
                 EventKind.SLOWER,
                 "latency",
                 f"answers wait {mean:.2g} s at constant {goodput:.3g} r/s: that is its rate",
             )
-        return self.trouble("latency", now, _COLLAPSE_CUT * min(1.0, goodput / self.rate))
+        # 3. It serves less than before: it collapses under us.
+        self._best_goodput = goodput
+        return self.trouble("latency", now, _COLLAPSE_CUT * goodput / before)
 
     def _goodput(self) -> float:
         """Requests per second over the later half of the epoch: while the rate grows the whole would say too little."""

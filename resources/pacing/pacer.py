@@ -388,7 +388,7 @@ class Pacer:
         sign = lane.signals.seen(observation)
         if not sign or lane.learner is None:
             return []
-        lane.signals.forget()
+        lane.signals.reacted(sign)
         return [self._told(lane, lane.learner.trouble(sign, now), now)]
 
     def _refused(self, lane: Lane, observation: Observation, status: int, now: float) -> list[PaceEvent]:
@@ -405,7 +405,10 @@ class Pacer:
                 lane.floor_hits = lane.floor_hits + 1 if at_floor else 0
         if fresh:
             lane.refused_in_a_row += 1
-            events += self._breaker_failure(lane, "throttled", now)
+            opened = self._breaker_failure(lane, "throttled", now)
+            if opened and learner is not None:
+                events.append(self._told(lane, learner.trouble(str(status), now), now))
+            events += opened
         wait = wait_after_refusal(status, max(1, lane.refused_in_a_row), observation.retry_after_s, self._rng)
         if fresh or observation.retry_after_s is not None:
             events += self._owe(lane, now + wait, observation, status, now)

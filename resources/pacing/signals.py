@@ -26,16 +26,19 @@ _SHRUNK_BELOW = 0.2
 _PAGES_TO_KNOW = 20
 _BODY_FOLLOW = 0.05
 _LONG_RUN_MIN = 32
+# How much of the share at a reaction is taken for the domain's own from then on.
+_BELIEVED_STEP, _BELIEVED_MAX = 0.25, 1.0
 
 
 class Signals:
     """The recent answers of one domain."""
 
-    __slots__ = ("_bits", "_long", "_seen", "bodies", "usual_body")
+    __slots__ = ("_bits", "_long", "_reactions", "_seen", "bodies", "usual_body")
 
     def __init__(self, usual_body: float | None = None) -> None:
         self._bits = [0] * len(_KINDS)
         self._long = [0.0] * len(_KINDS)
+        self._reactions = [0] * len(_KINDS)
         self._seen = 0
         self.usual_body = usual_body or 0.0
         self.bodies = _PAGES_TO_KNOW if usual_body else 0
@@ -83,8 +86,16 @@ class Signals:
         self._long[kind] += 1
         return name if recent >= _NEEDED[name] + 2 * usual else ""
 
-    def forget(self) -> None:
-        """After a reaction: the next one needs fresh signs."""
+    def reacted(self, sign: str) -> None:
+        """After a reaction the next one needs fresh signs, and more of them each time.
+
+        When going slower does not help, a share that stays is the domain's own: a forbidden folder, thin pages.
+        """
+        kind = _KINDS.index(sign)
+        share = self._bits[kind].bit_count() / 32
+        self._reactions[kind] += 1
+        believed = min(_BELIEVED_MAX, _BELIEVED_STEP * self._reactions[kind])
+        self._long[kind] = max(self._long[kind], self._seen * share * believed)
         self._bits = [0] * len(_KINDS)
 
     def _kind(self, observation: Observation) -> int | None:
