@@ -86,12 +86,16 @@ class PageStore(Protocol):
         """Store bodies and make them current. Durable on return.
 
         `first_seen_at` and `changed_at` of the stored head are corrected from the version it replaces, so
-        the caller may pass the fetch time for both.
+        the caller may pass the fetch time for both. ValueError if a head's length or hash are not those of
+        its body.
         """
         ...
 
     def touch(self, heads: Sequence[PageHead]) -> None:
-        """Replace the heads of known bodies (a 304, a re-judged verdict) without touching the bodies."""
+        """Replace the heads of known bodies (a 304, a re-judged verdict) without touching the bodies.
+
+        A head whose body is not (or no longer) the current one of its key and kind is left out.
+        """
         ...
 
     def head(self, key: bytes, kind: Kind = Kind.PAGE) -> PageHead | None: ...
@@ -106,9 +110,16 @@ class PageStore(Protocol):
         """Current heads of a domain in key order, streamed, from the first key greater than `after`."""
         ...
 
-    def read(self, domain: str, kind: Kind = Kind.PAGE) -> Iterator[tuple[PageHead, bytes]]:
+    def read(
+        self, domain: str, kind: Kind = Kind.PAGE, part: int = 0, parts: int = 1
+    ) -> Iterator[tuple[PageHead, bytes]]:
         """`scan` with bodies, in whatever order is fastest to read; corrupt bodies are skipped and named
-        in `corrupt(domain)`."""
+        in `corrupt(domain)`. With `parts`, only the `part`-th (from 0) of that many disjoint shares of about
+        equal size, so that several processes can read a domain together while nothing writes to it."""
+        ...
+
+    def corrupt(self, domain: str) -> list[PageHead]:
+        """Heads whose damaged bodies this instance has met so far and not seen replaced."""
         ...
 
     def history(self, key: bytes, kind: Kind = Kind.PAGE) -> list[PageHead]:
@@ -122,11 +133,23 @@ class PageStore(Protocol):
     def domains(self) -> list[str]: ...
 
     def quarantine(self, head: PageHead, verdict: str, version: str, note: str) -> None:
-        """Turn the current PAGE version into a QUARANTINE one; the version before it becomes current."""
+        """Turn the current PAGE version into a QUARANTINE one; the version before it becomes current.
+
+        If `head`'s body is no longer current, the kept version that has it moves; if none has, nothing does.
+        """
         ...
 
     def verify(self, domain: str) -> list[PageHead]:
         """Heads whose body is missing or corrupt, after reading every body of the domain."""
+        ...
+
+    def maintain(self, domain: str) -> None:
+        """Housekeeping after a crawl: give back room, compress better. Changes nothing that can be read;
+        safe beside readers and writers, and cheap where nothing changed."""
+        ...
+
+    def prune(self, domain: str, keep: int) -> int:
+        """Delete the older versions beyond the newest `keep` of each URL; returns how many."""
         ...
 
     def forget(self, domain: str) -> int:
