@@ -1,7 +1,7 @@
 """Where everything of one installation lives, from the environment. One place to change for many machines.
 
     NIGHTCRAWL_DATA      everything of this installation         ./data
-    NIGHTCRAWL_SITES     the folder of site files                ./sites
+    NIGHTCRAWL_SITES     the folder of site files, or one file   ./sites
     NIGHTCRAWL_FRONTIER  sqlite path, redis:// or postgresql://  <data>/frontier.sqlite
     NIGHTCRAWL_PAGES     sqlite path, files:// or s3://          <data>/pages.sqlite
     NIGHTCRAWL_LEDGER    sqlite path or redis://                 <data>/ledger.sqlite, or the Redis frontier
@@ -16,12 +16,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from resources.frontier.base import Frontier
-from resources.frontier.open import open_frontier
-from resources.pacing.ledger.base import Ledger
-from resources.pages.base import PageStore
-from resources.site.catalog import Catalog
+if TYPE_CHECKING:  # imported where needed: a command that only counts URLs should not load every parser
+    from resources.frontier.base import Frontier
+    from resources.pacing.ledger.base import Ledger
+    from resources.pages.base import PageStore
+    from resources.site.catalog import Catalog
 
 __all__ = ["Installation"]
 
@@ -88,9 +89,13 @@ class Installation:
 
     def catalog(self) -> Catalog:
         """The site files; SiteFileError lists every problem."""
+        from resources.site.catalog import Catalog
+
         return Catalog.load(self.sites)
 
     def open_frontier(self) -> Frontier:
+        from resources.frontier.open import open_frontier
+
         return open_frontier(self.frontier)
 
     def open_pages(self) -> PageStore:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .load import load_sites
+from .load import Problem, load_sites, read_sites
 from .model import Site
 
 __all__ = ["Catalog"]
@@ -28,8 +28,14 @@ class Catalog:
 
     @classmethod
     def load(cls, folder: Path) -> Catalog:
-        """Every site file of `folder`; SiteFileError lists all problems."""
-        return cls(load_sites(folder), folder)
+        """Every site file of `folder` (or the one file it is); SiteFileError lists all problems."""
+        return cls(load_sites(folder), folder.parent if folder.is_file() else folder)
+
+    @classmethod
+    def load_usable(cls, folder: Path) -> tuple[Catalog, list[Problem]]:
+        """The sites that can be used, and what is wrong with the others: one bad file stops no night."""
+        sites, problems = read_sites(folder)
+        return cls(sites, folder.parent if folder.is_file() else folder), problems
 
     def for_domain(self, domain: str) -> Site | None:
         """The site that covers `domain` (`host[:port]`), or None: links there are recorded, not followed."""

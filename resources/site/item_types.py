@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, field_validator, model_validator
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
+from resources.web.structured_data.lookup import compile_path
+
 from .patterns import check_regex
+from .problems import FieldError
 from .rules import Pattern, Rules
 
-__all__ = ["RESERVED_COLUMNS", "RESERVED_TABLES", "FieldRule", "ItemType", "check_selector"]
+__all__ = ["RESERVED_COLUMNS", "RESERVED_TABLES", "FieldRule", "ItemName", "ItemType", "check_selector"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 #: Columns every item table has; a field of the same name would be ambiguous.
@@ -31,6 +36,17 @@ def check_selector(selector: str) -> None:
         raise ValueError(f"CSS selector {selector!r}: {error}") from None
 
 
+def check_date_format(text: str) -> None:
+    """ValueError if `text` is no strptime format, or one without a date in it."""
+    if "%" not in text:
+        raise ValueError(f"{text!r} is no date format: write strptime codes, as in '%d.%m.%Y'")
+    try:
+        datetime.strptime("", text)
+    except ValueError as error:
+        if "does not match format" not in str(error):
+            raise ValueError(f"date format {text!r}: {error}") from None
+
+
 class FieldRule(Rules):
     """One column of an item. A plain string in YAML is short for `{css: …}`."""
 
@@ -39,9 +55,11 @@ class FieldRule(Rules):
     data: str | None = None
     """A value of the page's structured data, as in `jsonld:Product.offers.price` or `og:title`."""
     constant: str | None = None
+    """The same value for every item."""
     attribute: str | None = None
     """Take this attribute instead of the text. `href` and `src` become absolute."""
     type: Literal["text", "number", "integer", "money", "date", "boolean", "list", "url"] = "text"
+    """What the text is turned into; a row whose text does not fit goes to rejected_items."""
     regex: str | None = None
     """RE2; the first group (or the match) is the value. Applied before the type."""
     required: bool = False
@@ -71,12 +89,54 @@ class FieldRule(Rules):
             check_regex(value)
         return value
 
+    @field_validator("data")
+    @classmethod
+    def _data_path(cls, value: str | None) -> str | None:
+        if value is not None:
+            compile_path(value)
+        return value
+
+    @field_validator("currency")
+    @classmethod
+    def _currency(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"[A-Z]{3}", value):
+            raise ValueError(f"{value!r} is no ISO 4217 code: three capital letters, as in 'EUR'")
+        return value
+
+    @field_validator("date_format")
+    @classmethod
+    def _date_format(cls, value: str | None) -> str | None:
+        if value is not None:
+            check_date_format(value)
+        return value
+
     @model_validator(mode="after")
     def _one_source(self) -> FieldRule:
         sources = [s for s in (self.css, self.data, self.constant) if s is not None]
         if len(sources) != 1:
             raise ValueError("a field has exactly one source: 'css', 'data' or 'constant'")
         return self
+
+
+def _name_among(what: str, taken: frozenset[str], why: str) -> Callable[[str], str]:
+    def check(name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                f"{what} {name!r}: use lower-case letters, digits and _, starting with a letter (at most 63)"
+            )
+        if name in taken:
+            raise ValueError(f"{what} {name!r} is {why}: choose another")
+        return name
+
+    return check
+
+
+FieldName = Annotated[
+    str, AfterValidator(_name_among("field", RESERVED_COLUMNS, "a column every item table has"))
+]
+ItemName = Annotated[
+    str, AfterValidator(_name_among("item type", RESERVED_TABLES, "the name of a table of Nightcrawl"))
+]
 
 
 class ItemType(Rules):
@@ -88,7 +148,8 @@ class ItemType(Rules):
     """CSS selector of the element of one item, for pages with several. Unset: the page is one item."""
     key: tuple[str, ...] = ()
     """Fields that identify an item within its domain. Unset: the page's URL (and position, with `each`)."""
-    fields: Annotated[dict[str, FieldRule], Field(min_length=1)]
+    fields: dict[FieldName, FieldRule]
+    """Columns by name."""
 
     @field_validator("match", "key", mode="before")
     @classmethod
@@ -111,21 +172,16 @@ class ItemType(Rules):
 
     @field_validator("fields")
     @classmethod
-    def _names(cls, value: dict[str, FieldRule]) -> dict[str, FieldRule]:
-        for name in value:
-            if not _NAME.fullmatch(name):
-                raise ValueError(
-                    f"field name {name!r}: use lower-case letters, digits and _, starting with a letter"
-                )
-            if name in RESERVED_COLUMNS:
-                raise ValueError(f"field name {name!r} is a column every item table has; choose another")
+    def _some(cls, value: dict[str, FieldRule]) -> dict[str, FieldRule]:
+        if not value:
+            raise ValueError("is empty: name at least one field")
         return value
 
     @model_validator(mode="after")
     def _key_fields(self) -> ItemType:
         for name in self.key:
             if name not in self.fields:
-                raise ValueError(f"key field {name!r} is not among the fields")
+                raise FieldError(f"key field {name!r} is not among the fields: add it there", "key")
             if not self.fields[name].required:
-                raise ValueError(f"key field {name!r} must be 'required: true'")
+                raise FieldError("is in the key: add 'required: true'", "fields", name)
         return self

@@ -2,220 +2,208 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from .model import Site
-from .seeds import SeedError, expand_seeds
+from .model import Site, normal_domain
+from .problems import Problem, SiteFileError, problems_of
+from .seeds import seed_problems
+from .yaml_source import Document, YamlError, read_yaml
 
-__all__ = ["Problem", "SiteFileError", "load_site", "load_site_text", "load_sites"]
+__all__ = [
+    "Problem",
+    "SiteFileError",
+    "load_site",
+    "load_site_text",
+    "load_sites",
+    "read_sites",
+    "site_paths",
+]
 
-#: A site file is configuration: anything larger is a mistake, and YAML aliases could multiply it.
+#: A site file is configuration: anything larger is a mistake, and reading it would hold up every command.
 MAX_FILE_BYTES = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing to mend, where it stands and how."""
+@dataclass(slots=True)
+class _Read:
+    """One file as far as it could be read."""
 
     file: str
-    line: int
-    field: str
-    message: str
+    site: Site | None = None
+    problems: list[Problem] = field(default_factory=list)
+    document: Document = field(default_factory=lambda: Document(None, {}))
 
-    def __str__(self) -> str:
-        where = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{where}: {self.field + ': ' if self.field else ''}{self.message}"
-
-
-class SiteFileError(Exception):
-    """Site files that cannot be used; `problems` lists everything that is wrong with them."""
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(str(p) for p in problems))
-
-
-class _Loader(yaml.SafeLoader):
-    """SafeLoader without aliases (no alias bombs) that refuses a key given twice."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.events.AliasEvent):
-            event: yaml.Event = self.get_event()  # type: ignore[no-untyped-call]
-            raise yaml.composer.ComposerError(
-                None,
-                None,
-                "aliases (*name) are not allowed in a site file",
-                event.start_mark,  # type: ignore[arg-type]
-            )
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key_node, _ in node.value:
-            key = str(getattr(key_node, "value", ""))
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key!r} is given twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-def _lines(node: yaml.Node | None, path: tuple[str | int, ...] = ()) -> dict[tuple[str | int, ...], int]:
-    """Line (1-based) of every value by its path."""
-    if node is None:
-        return {}
-    found = {path: node.start_mark.line + 1}
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            sub = (*path, str(key.value))
-            found.update(_lines(value, sub))
-            found[sub] = key.start_mark.line + 1
-    elif isinstance(node, yaml.SequenceNode):
-        for i, value in enumerate(node.value):
-            found.update(_lines(value, (*path, i)))
-    return found
-
-
-def _known_keys(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
-    """The keys allowed beside an unknown one, for a suggestion."""
-    current: Any = model
-    for part in path:
-        if not (isinstance(current, type) and issubclass(current, BaseModel)):
-            return []
-        field = current.model_fields.get(str(part))
-        if field is None:
-            return []
-        args = [field.annotation, *getattr(field.annotation, "__args__", ())]
-        current = next((a for a in args if isinstance(a, type) and issubclass(a, BaseModel)), None)
-    return list(current.model_fields) if isinstance(current, type) and issubclass(current, BaseModel) else []
-
-
-def _explain(error: Mapping[str, Any]) -> str:
-    kind, path = error["type"], error["loc"]
-    if kind == "extra_forbidden":
-        known = _known_keys(Site, path[:-1])
-        close = difflib.get_close_matches(str(path[-1]), known, n=1)
-        hint = (
-            f"; did you mean {close[0]!r}?"
-            if close
-            else (f"; known: {', '.join(sorted(known))}" if known else "")
-        )
-        return f"unknown key{hint}"
-    if kind == "missing":
-        return "is required"
-    message = str(error["msg"]).removeprefix("Value error, ")
-    if kind in ("value_error", "assertion_error"):
-        return message
-    shown = repr(error.get("input"))
-    return f"{message} (found {shown[:80]})"
-
-
-def _field(path: Iterable[str | int]) -> str:
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else (f".{part}" if text else str(part))
-    return text
+    def complain(self, message: str, *path: str | int) -> None:
+        name = ".".join(str(p) for p in path if isinstance(p, str))
+        index = "".join(f"[{p}]" for p in path if isinstance(p, int))
+        self.problems.append(Problem(self.file, self.document.line(path), name + index, message))
 
 
 def load_site_text(text: str, file: str, folder: Path | None = None) -> tuple[Site | None, list[Problem]]:
     """One site from YAML text. `file` names it in problems; `folder` is where `@files` of seeds are looked up."""
-    try:
-        node = yaml.compose(text, Loader=_Loader)
-        value = yaml.load(text, Loader=_Loader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        return None, [Problem(file, mark.line + 1 if mark else 0, "", f"not valid YAML: {error.problem}")]
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        return None, [Problem(file, 0, "", f"not valid YAML: {str(error).splitlines()[0]}")]
-    if not isinstance(value, dict):
-        return None, [Problem(file, 1, "", "a site file is a mapping: start with 'domains: [shop.example]'")]
-    lines = _lines(node)
-
-    def line_of(path: Sequence[str | int]) -> int:
-        for end in range(len(path), -1, -1):
-            if (found := lines.get(tuple(path[:end]))) is not None:
-                return found
-        return 1
-
-    value.setdefault("name", Path(file).stem.lower())
-    try:
-        site = Site.model_validate(value)
-    except ValidationError as error:
-        problems = []
-        for item in error.errors():
-            # Unions add their member's name to the path; only keys of the document count.
-            path = [
-                p
-                for i, p in enumerate(item["loc"])
-                if tuple(item["loc"][: i + 1]) in lines or i == len(item["loc"]) - 1
-            ]
-            problems.append(Problem(file, line_of(path), _field(path), _explain(item)))
-        return None, list(dict.fromkeys(problems))
-    try:
-        expand_seeds(site.seeds, folder, check_only=True)
-    except SeedError as error:
-        return None, [Problem(file, line_of(["seeds", error.index]), f"seeds[{error.index}]", str(error))]
-    return site, []
+    read = _parse(text, file, folder)
+    return (None if read.problems else read.site), read.problems
 
 
 def load_site(path: Path) -> Site:
     """One site file; SiteFileError lists all its problems."""
-    site, problems = _read(path)
-    if site is None:
-        raise SiteFileError(problems)
-    return site
+    read = _read(path)
+    if read.site is None or read.problems:
+        raise SiteFileError(read.problems)
+    return read.site
 
 
-def _read(path: Path) -> tuple[Site | None, list[Problem]]:
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            return None, [
-                Problem(
-                    str(path),
-                    0,
-                    "",
-                    f"larger than {MAX_FILE_BYTES:,} bytes; put seeds into a file of URLs (@urls.txt)",
-                )
-            ]
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        return None, [Problem(str(path), 0, "", f"cannot be read: {error.strerror}")]
-    except UnicodeDecodeError as error:
-        return None, [Problem(str(path), 0, "", f"is not UTF-8 (byte {error.start}); save it as UTF-8")]
-    return load_site_text(text, str(path), path.parent)
+def site_paths(place: Path) -> list[Path]:
+    """The site files of a folder, by name (hidden ones are not), or the one file that `place` is."""
+    if place.is_file():
+        return [place]
+    found = [*place.glob("*.yaml"), *place.glob("*.yml")]
+    return sorted(path for path in found if not path.name.startswith("."))
 
 
-def load_sites(folder: Path) -> list[Site]:
-    """All `*.yaml` and `*.yml` of a folder, by name. SiteFileError lists every problem of every file."""
-    sites: list[Site] = []
-    problems: list[Problem] = []
-    owner: dict[str, str] = {}
-    names: dict[str, str] = {}
-    for path in sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")]):
-        site, found = _read(path)
-        problems += found
-        if site is None:
-            continue
-        if site.name in names:
-            problems.append(
-                Problem(str(path), 0, "name", f"{site.name!r} is also the name of {names[site.name]}")
-            )
-        names[site.name] = str(path)
-        for domain in site.domains:
-            if domain in owner:
-                problems.append(
-                    Problem(str(path), 0, "domains", f"{domain!r} is also covered by {owner[domain]}")
-                )
-            owner[domain] = str(path)
-        sites.append(site)
+def read_sites(*places: Path) -> tuple[list[Site], list[Problem]]:
+    """The sites that can be used, by file name, and every problem of every file. Of two files that claim one
+    domain or name the first is good."""
+    reads = [_read(path) for place in places for path in site_paths(place)]
+    _unique_names(reads)
+    _unique_domains(reads)
+    _agreeing_items(reads)
+    problems = [p for read in reads for p in sorted(read.problems, key=lambda p: p.line)]
+    return [read.site for read in reads if read.site is not None and not read.problems], problems
+
+
+def load_sites(*places: Path) -> list[Site]:
+    """All site files of some folders or files, by name. SiteFileError lists every problem of every file."""
+    sites, problems = read_sites(*places)
     if problems:
         raise SiteFileError(problems)
     return sites
+
+
+# -- one file ----------------------------------------------------------------------------------------
+def _read(path: Path) -> _Read:
+    """Numbered cases: 1. too large; 2. cannot be read; 3. not UTF-8; 4. text, which is parsed."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            message = f"larger than {MAX_FILE_BYTES:,} bytes: put seeds into a file of URLs (@urls.txt)"
+            return _Read(str(path), problems=[Problem(str(path), 0, "", message)])
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        return _Read(str(path), problems=[Problem(str(path), 0, "", f"cannot be read: {error.strerror}")])
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        return _Read(
+            str(path),
+            problems=[Problem(str(path), line, "", f"is not UTF-8 (byte {error.start}): save it as UTF-8")],
+        )
+    return _parse(text, str(path), path.parent)
+
+
+def _parse(text: str, file: str, folder: Path | None) -> _Read:
+    read = _Read(file)
+    try:
+        read.document = read_yaml(text)
+    except YamlError as error:
+        read.problems.append(Problem(file, error.line, "", f"not valid YAML: {error}"))
+        return read
+    value = read.document.value
+    if not isinstance(value, dict):
+        read.complain("a site file is keys and values: begin with 'domains: [shop.example]'")
+        return read
+    value = {"name": default_name(file)} | {str(key): entry for key, entry in value.items()}
+    site = _validate(value, read)
+    if site is not None:
+        for index, message in seed_problems(site.seeds, folder, site.covers):
+            read.complain(message, "seeds", index)
+    read.site = site if not read.problems else None
+    return read
+
+
+def default_name(file: str) -> str:
+    """The site's name when it gives none: the file's, in the letters a name may have."""
+    slug = re.sub(r"[^a-z0-9_-]+", "-", Path(file).stem.lower()).strip("-")[:60]
+    return slug if slug[:1].isalpha() else f"site-{slug}".rstrip("-")
+
+
+def _validate(value: dict[str, Any], read: _Read) -> Site | None:
+    """Add what is wrong to `problems`; the site, without the keys that are wrong.
+
+    pydantic looks at rules over several keys only when each key is right: so that those are told too, keys
+    with problems are left out and the rest is looked at again.
+    """
+    left = dict(value)
+    while True:
+        try:
+            return Site.model_validate(left)
+        except ValidationError as error:
+            found = problems_of(error, read.document, read.file, Site)
+        new = [problem for problem in found if problem not in read.problems]
+        read.problems += new
+        wrong = {re.split(r"[.\[]", problem.field)[0] for problem in new}
+        if not wrong:
+            return None
+        for key in wrong:
+            left.pop(key, None)
+        if "name" in wrong:
+            left["name"] = "unnamed"
+        if "identity" in wrong:
+            left["identity"] = {"contact": "https://placeholder.example/"}  # told already
+        if "domains" in wrong:
+            left["domains"] = _usable(value.get("domains")) or ["placeholder.example"]
+            left.pop("canaries", None)  # they and the seeds may be on a domain that is misspelt
+            left.pop("seeds", None)
+
+
+def _usable(listed: object) -> list[str]:
+    found: dict[str, None] = {}
+    for text in listed if isinstance(listed, list) else ():
+        try:
+            found[normal_domain(text)] = None
+        except (ValueError, AttributeError):
+            continue  # it is among the problems
+    return list(found)
+
+
+# -- all files together ------------------------------------------------------------------------------
+def _unique_names(reads: list[_Read]) -> None:
+    owner: dict[str, str] = {}
+    for read in reads:
+        if read.site is None:
+            continue
+        if (first := owner.setdefault(read.site.name, read.file)) != read.file:
+            read.complain(f"{read.site.name!r} is also the name of {first}: rename one of them", "name")
+
+
+def _unique_domains(reads: list[_Read]) -> None:
+    owner: dict[str, str] = {}
+    for read in reads:
+        for index, domain in enumerate(_domains_of(read)):
+            if (first := owner.setdefault(domain, read.file)) != read.file:
+                read.complain(f"{domain!r} is also covered by {first}: remove it from one", "domains", index)
+
+
+def _domains_of(read: _Read) -> tuple[str, ...]:
+    """Normal forms, also of a file that is wrong elsewhere."""
+    if read.site is not None:
+        return read.site.domains
+    value = read.document.value
+    return tuple(_usable(value.get("domains"))) if isinstance(value, dict) else ()
+
+
+def _agreeing_items(reads: list[_Read]) -> None:
+    """Sites may fill one table together; then a column has one type."""
+    columns: dict[tuple[str, str], tuple[str, str]] = {}
+    for read in reads:
+        for item, kind in read.site.items.items() if read.site is not None else ():
+            for column, rule in kind.fields.items():
+                first, type_ = columns.setdefault((item, column), (read.file, rule.type))
+                if type_ != rule.type:
+                    read.complain(
+                        f"is {rule.type!r} here and {type_!r} in {first}: one table has one type; "
+                        "rename the field or the item type",
+                        *("items", item, "fields", column),
+                    )

@@ -6,14 +6,16 @@ import hashlib
 import ipaddress
 import json
 import re
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from croniter import croniter
+from croniter import CroniterError, croniter
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from resources.web.urls import domain_of, parse
+from resources.web.urls import domain_of, parse, redact
 
-from .item_types import RESERVED_TABLES, ItemType
+from .item_types import ItemName, ItemType
+from .problems import FieldError, FieldErrors
 from .rules import (
     CacheRules,
     Canary,
@@ -70,6 +72,10 @@ def _cron(text: str) -> str:
         raise ValueError(
             f"{text!r} is no cron expression: five fields, as in '30 1 * * *' (01:30 every night)"
         )
+    try:
+        croniter(text).get_next()
+    except CroniterError:
+        raise ValueError(f"{text!r} never comes: no month has such a day") from None
     return text
 
 
@@ -83,9 +89,9 @@ def _network(text: str) -> str:
 class Site(Rules):
     """Everything the user says about one site. Every key is documented in docs/site-file.md."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,62}$")]
+    name: str
     """Short name, unique; by default the file's name."""
-    domains: Annotated[tuple[str, ...], Field(min_length=1)]
+    domains: tuple[Annotated[str, AfterValidator(normal_domain)], ...]
     """Hosts (with port if not the default one) that this file covers; `*.shop.example` covers subdomains."""
     seeds: tuple[str, ...] = ()
     """URLs, page ranges such as `https://shop.example/list?page={1..500}`, or files of URLs (`@urls.txt`)."""
@@ -94,17 +100,27 @@ class Site(Rules):
     robots: Literal["obey", "ignore"] = "obey"
     """`ignore` only for servers of your own: it needs `allow_private_addresses` or your word in `identity`."""
     scope: Scope = Scope()
+    """Which URLs belong to the crawl."""
     identity: Identity = Identity()
+    """Who the crawler says it is."""
     pace: PaceRules = PaceRules()
+    """How fast, and when."""
     retry: RetryRules = RetryRules()
+    """What happens to a URL that failed."""
     cache: CacheRules = CacheRules()
+    """When a page is due again."""
     urls: UrlRules = UrlRules()
+    """When two URLs are the same page."""
     limits: Limits = Limits()
+    """Bounds on every response."""
     proxies: ProxyRules | None = None
-    items: dict[str, ItemType] = Field(default_factory=dict)
+    """Opt-in proxies. Unset: direct connections."""
+    items: dict[ItemName, ItemType] = Field(default_factory=dict)
     """Item types by table name."""
     canaries: tuple[Canary, ...] = ()
+    """Pages that must look right before a night may start, and after it."""
     quality: Quality = Quality()
+    """What the audit accepts before tonight's rows replace last night's."""
     schedule: Annotated[str, AfterValidator(_cron)] = "0 1 * * *"
     """Cron of the nightly crawl."""
     zone: Zone = "UTC"
@@ -114,46 +130,87 @@ class Site(Rules):
     structured_data: bool = True
     """Read JSON-LD, microdata, Open Graph and Dublin Core into the structured_data table."""
 
+    @field_validator("name")
+    @classmethod
+    def _name(cls, value: str) -> str:
+        if not re.fullmatch(r"[a-z][a-z0-9_-]{0,62}", value):
+            raise ValueError(
+                f"{value!r}: use up to 63 lower-case letters, digits, - and _, starting with a letter"
+            )
+        return value
+
     @field_validator("domains")
     @classmethod
     def _domains(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        normal = tuple(normal_domain(d) for d in value)
-        for domain in normal:
-            if normal.count(domain) > 1:
-                raise ValueError(f"domain {domain!r} is listed twice")
-        return normal
+        if not value:
+            raise ValueError("is empty: name at least one host, as in [shop.example]")
+        twice = [i for i, domain in enumerate(value) if domain in value[:i]]
+        if twice:
+            raise FieldErrors(
+                [FieldError(f"domain {value[i]!r} is listed twice: remove one", i) for i in twice]
+            )
+        return value
 
-    @field_validator("sitemaps", mode="before")
+    @field_validator("sitemaps")
     @classmethod
-    def _yaml_off(cls, value: object) -> object:
-        # YAML 1.1 reads a bare `off` as false.
-        return "off" if value is False else value
-
-    @field_validator("items")
-    @classmethod
-    def _item_names(cls, value: dict[str, ItemType]) -> dict[str, ItemType]:
-        for name in value:
-            if not re.fullmatch(r"[a-z][a-z0-9_]{0,62}", name):
-                raise ValueError(
-                    f"item type {name!r}: use lower-case letters, digits and _, starting with a letter"
+    def _sitemap_urls(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        for index, url in enumerate(value) if isinstance(value, tuple) else ():
+            if parse(url) is None:
+                raise FieldError(
+                    f"{redact(url)!r} is no http(s) URL: write it whole, as in 'https://shop.example/map.xml'",
+                    index,
                 )
-            if name in RESERVED_TABLES:
-                raise ValueError(f"item type {name!r} is the name of a table of Nightcrawl; choose another")
         return value
 
     @model_validator(mode="after")
-    def _contact(self) -> Site:
-        agent = self.identity.user_agent or ""
-        has_contact = self.identity.contact or "@" in agent or "http" in agent
-        public = [d for d in self.domains if is_public_host(d)]
-        if public and not has_contact:
-            raise ValueError(
-                f"identity.contact is required for public hosts ({public[0]}): a URL or mail address where the "
-                "site's owner reaches you, as in 'contact: https://acme.example/bot'"
-            )
-        if public and self.robots == "ignore":
-            raise ValueError("'robots: ignore' is for servers of your own; these domains are public")
+    def _rules_over_keys(self) -> Site:
+        if errors := [*self._manners(), *self._strangers()]:
+            raise FieldErrors(errors)
         return self
+
+    def _manners(self) -> Iterator[FieldError]:
+        """What is owed to servers of other people. Numbered cases:
+
+        1. no contact; 2. robots.txt ignored; 3. no rate at all.
+        """
+        public = next((d for d in self.domains if is_public_host(d)), None)
+        if public is None:
+            return
+        agents = (self.identity.user_agent or "", *self.identity.agents)
+        if not self.identity.contact and not any("@" in a or "http" in a for a in agents):
+            yield FieldError(
+                f"is required for public hosts ({public}): a URL or mail address where the site's owner "
+                "reaches you, as in 'contact: https://acme.example/bot'",
+                *("identity", "contact"),
+            )
+        if self.robots == "ignore":
+            yield FieldError(f"'ignore' is for servers of your own; {public} is public: remove it", "robots")
+        if self.pace.rate == float("inf"):
+            yield FieldError(
+                f"'unlimited' is for servers of your own; {public} is public: write 'auto' or a number",
+                *("pace", "rate"),
+            )
+
+    def _strangers(self) -> Iterator[FieldError]:
+        """Canaries on domains of somebody else."""
+        for index, canary in enumerate(self.canaries):
+            domain = domain_of(canary.url)
+            if domain is not None and not self.covers(domain):
+                yield FieldError(
+                    f"is on {domain}, which is not among 'domains': add it or remove the canary",
+                    *("canaries", index, "url"),
+                )
+
+    def covers(self, domain: str) -> bool:
+        """Whether `host[:port]` is one of the domains or below a wildcard."""
+        if domain in self.domains:
+            return True
+        rest = domain
+        while "." in rest:
+            rest = rest.partition(".")[2]
+            if f"*.{rest}" in self.domains:
+                return True
+        return False
 
     @property
     def user_agent(self) -> str:

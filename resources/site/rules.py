@@ -8,7 +8,10 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from resources.web.urls import domain_of, redact, url_without_credentials
+
 from .patterns import UrlPattern
+from .problems import FieldError
 from .quantities import ByteCount, Duration, Rate
 
 __all__ = [
@@ -42,7 +45,7 @@ def _pattern(text: str) -> str:
 def _zone(name: str) -> str:
     try:
         ZoneInfo(name)
-    except Exception:
+    except (KeyError, ValueError, OSError):
         raise ValueError(
             f"{name!r} is no IANA time zone: write one such as 'Europe/Berlin' or 'UTC'"
         ) from None
@@ -51,6 +54,7 @@ def _zone(name: str) -> str:
 
 Pattern = Annotated[str, AfterValidator(_pattern)]
 Zone = Annotated[str, AfterValidator(_zone)]
+Span = Annotated[Duration, Field(gt=0)]
 
 
 class Scope(Rules):
@@ -71,6 +75,11 @@ class Scope(Rules):
     """Whether rel=nofollow links and nofollow pages feed the frontier."""
     iframes: bool = False
     """Follow iframe sources too."""
+
+
+#: Headers that frame the request or belong to the cache: a value from a site file would break one or the other.
+CRAWLERS_OWN_HEADERS = frozenset({"host", "connection", "content-length", "transfer-encoding", "te", "upgrade", "trailer",
+                                  "accept-encoding", "if-none-match", "if-modified-since", "if-match", "range"})  # fmt: skip
 
 
 class Identity(Rules):
@@ -97,14 +106,39 @@ class Identity(Rules):
             )
         return value
 
+    @field_validator("agents")
+    @classmethod
+    def _printable_agents(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for index, agent in enumerate(value):
+            if not agent.strip() or not agent.isascii() or not agent.isprintable():
+                raise FieldError("a user agent is printable ASCII", index)
+        return value
+
+    @field_validator("contact")
+    @classmethod
+    def _reachable(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        mail = re.fullmatch(r"[!-?A-~]+@[!-?A-~]+", value)
+        if not mail and domain_of(value) is None:
+            raise ValueError(
+                f"{url_without_credentials(value)!r} is neither a URL nor a mail address: write one where the "
+                "site's owner reaches you, as in 'https://acme.example/bot' or 'crawl@acme.example'"
+            )
+        return value
+
     @field_validator("headers")
     @classmethod
     def _header_names(cls, value: dict[str, str]) -> dict[str, str]:
         for name, text in value.items():
-            if not re.fullmatch(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+", name) or "\n" in text or "\r" in text:
-                raise ValueError(
-                    f"{name!r} is no valid header: a name of letters and dashes, a value of one line"
-                )
+            if not re.fullmatch(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+", name):
+                raise FieldError(f"{name!r} is no header name: letters, digits and dashes only", name)
+            if not text.isprintable() or not text.isascii():
+                raise FieldError("a header value is one line of printable ASCII", name)
+            if name.lower() == "user-agent":
+                raise FieldError("write identity.user_agent instead", name)
+            if name.lower() in CRAWLERS_OWN_HEADERS:
+                raise FieldError("is the crawler's own business: remove it", name)
         return value
 
 
@@ -124,8 +158,14 @@ class Window(Rules):
     @classmethod
     def _time(cls, value: str) -> str:
         if not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", str(value)):
-            raise ValueError(f"{value!r} is no time of day: write '22:00' (quoted, 24 hours)")
+            raise ValueError(f"{value!r} is no time of day: write '22:00' (24 hours, two digits each)")
         return value
+
+    @model_validator(mode="after")
+    def _some_time(self) -> Window:
+        if self.start == self.end:
+            raise FieldError("equals start: for all day leave the window out", "end")
+        return self
 
 
 class PaceRules(Rules):
@@ -137,7 +177,7 @@ class PaceRules(Rules):
     """Requests that may go at once after a pause."""
     concurrency: Annotated[int, Field(ge=1, le=64)] | None = None
     """Requests in flight at once: 1 to 5 (default 5); up to 64 with `rate: unlimited` (default 16)."""
-    jitter: Annotated[float, Field(ge=0, le=1)] = 0.3
+    jitter: Annotated[float, Field(ge=0, le=0.9)] = 0.3
     """Each gap is stretched by up to this share, so that requests do not tick like a clock."""
     crawl_delay: Literal["obey", "ignore"] | Annotated[float, Field(ge=0)] = "obey"
     """`obey` the Crawl-delay of robots.txt, `ignore` it, or seconds of your own."""
@@ -164,7 +204,17 @@ class PaceRules(Rules):
     @model_validator(mode="after")
     def _concurrency_limit(self) -> PaceRules:
         if self.concurrency is not None and self.concurrency > 5 and self.rate != float("inf"):
-            raise ValueError("concurrency above 5 needs 'rate: unlimited' (a server of your own)")
+            raise FieldError("above 5 needs 'rate: unlimited' (a server of your own)", "concurrency")
+        return self
+
+    @model_validator(mode="after")
+    def _floor_below_ceiling(self) -> PaceRules:
+        if isinstance(self.rate, float) and self.rate < (self.min_rate or 0.0):
+            raise FieldError(
+                "is below min_rate, where a domain is paused: raise it or lower min_rate", "rate"
+            )
+        if (self.min_rate or 0.0) > (self.max_rate or 0.0):
+            raise FieldError("is above max_rate: lower it", "min_rate")
         return self
 
 
@@ -180,14 +230,24 @@ class RetryRules(Rules):
     cap: Duration = 300.0
     """Longest wait between two attempts of one URL."""
 
+    @model_validator(mode="after")
+    def _more_for_the_pass(self) -> RetryRules:
+        if self.retry_pass_attempts < self.attempts:
+            raise FieldError(
+                "must be at least 'attempts': the retry pass comes after them", "retry_pass_attempts"
+            )
+        return self
+
 
 class CacheRule(Rules):
     """How long pages count as fresh: the first rule that matches wins."""
 
     match: Pattern = "/*"
+    """URLs it is about."""
     content_type: str | None = None
     """Media type or its start, as in `text/html` or `image/`."""
     ttl: Duration
+    """How long such a page counts as fresh."""
 
 
 class CacheRules(Rules):
@@ -205,16 +265,24 @@ class CacheRules(Rules):
     keep_versions: Annotated[int, Field(ge=1, le=1000)] = 2
     """Bodies kept per URL, the current one included."""
 
+    @model_validator(mode="after")
+    def _least_below_most(self) -> CacheRules:
+        if self.min_ttl > self.max_ttl:
+            raise FieldError("is longer than max_ttl: shorten it", "min_ttl")
+        return self
+
 
 class UrlRules(Rules):
     """When two URLs are the same page, beyond what the standards say."""
 
     trailing_slash: Literal["keep", "strip", "add"] = "keep"
+    """`strip` or `add` when `/a` and `/a/` are one page on this site."""
     drop_parameters: tuple[str, ...] = ()
     """Query parameters to cut, exact names or `prefix*`."""
     drop_tracking: bool = True
     """Cut well-known tracking parameters (utm_*, gclid, fbclid …)."""
     sort_query: bool = False
+    """Sort query parameters by name: only where their order never matters."""
     index_pages: tuple[str, ...] = ()
     """File names equal to their directory, such as `index.html`."""
 
@@ -223,11 +291,22 @@ class Canary(Rules):
     """A page that must look right before a night may start, and after it."""
 
     url: str
+    """Whole URL on one of the domains."""
     status: Annotated[int, Field(ge=100, le=599)] = 200
+    """Status it must answer with."""
     contains: tuple[str, ...] = ()
     """Pieces of text that must be on the page."""
     min_bytes: ByteCount = 1
+    """Least size of the decoded body."""
     max_seconds: Duration = 30.0
+    """Longest time the page may take."""
+
+    @field_validator("url")
+    @classmethod
+    def _whole(cls, value: str) -> str:
+        if domain_of(value) is None:
+            raise ValueError(f"{redact(value)!r} is no http(s) URL: write it whole")
+        return value
 
     @field_validator("contains", mode="before")
     @classmethod
@@ -238,15 +317,18 @@ class Canary(Rules):
 class Limits(Rules):
     """Bounds on every response of the site."""
 
-    connect_timeout: Duration = 10.0
-    read_timeout: Duration = 30.0
+    connect_timeout: Span = 10.0
+    """Longest time until the connection stands, TLS included."""
+    read_timeout: Span = 30.0
     """Longest silence between two pieces of a response."""
-    total_timeout: Duration = 120.0
-    max_body: ByteCount = 20_000_000
+    total_timeout: Span = 120.0
+    """Longest time for a whole response."""
+    max_body: Annotated[ByteCount, Field(ge=1)] = 20_000_000
     """Decoded bytes; a larger body is cut off and recorded as `too_large`."""
     max_ratio: Annotated[float, Field(ge=10)] = 400.0
     """Decoded against wire bytes, past 1 MB: a decompression bomb."""
     max_redirects: Annotated[int, Field(ge=0, le=20)] = 5
+    """Hops of one chain; a longer one is recorded as too_many_redirects."""
 
 
 class ProxyRules(Rules):
@@ -255,9 +337,28 @@ class ProxyRules(Rules):
     urls: tuple[str, ...]
     """`http://`, `https://` or `socks5://`; `${NAME}` is taken from the environment."""
     choice: Literal["weighted", "random", "round_robin"] = "weighted"
+    """How one is chosen; `weighted` by health: share of good answers, and speed."""
     sticky: bool = True
     """One proxy per domain as long as it is healthy."""
     ban_seconds: Duration = 600.0
+    """How long a banned proxy rests before a probe; doubled each time the probe fails."""
+
+    @field_validator("urls")
+    @classmethod
+    def _proxy_urls(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value:
+            raise ValueError("is empty: name a proxy, or remove 'proxies' for direct connections")
+        for index, url in enumerate(value):
+            if not re.fullmatch(r"\$\{\w+\}|(https?|socks5h?)://\S+", url):
+                raise FieldError(
+                    f"{url_without_credentials(url)!r} is no proxy: begin with http://, https:// or socks5://",
+                    index,
+                )
+            if re.search(r"://[^/@$]*:[^/@$]+@", url):
+                raise FieldError(
+                    "holds a password: write ${NAME} there and set NAME in the environment", index
+                )
+        return value
 
 
 class Quality(Rules):
@@ -266,6 +367,7 @@ class Quality(Rules):
     max_drop: Annotated[float, Field(ge=0, le=1)] = 0.3
     """Largest fall of the number of pages or items against the median of the last nights."""
     nights: Annotated[int, Field(ge=1, le=90)] = 7
+    """How many last nights the median is taken of."""
     min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.9
     """Share of sitemap URLs that must be fetched, failed or excluded for a reason."""
     min_field_coverage: Annotated[float, Field(ge=0, le=1)] = 0.8

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from resources.web.urls import parse
+from resources.web.urls import parse, redact
 
-__all__ = ["SeedError", "expand", "expand_seeds"]
+__all__ = ["SeedError", "expand", "expand_seeds", "seed_problems"]
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)(?:\.\.(\d+))?\}")
 #: More URLs than this from one range is a typing mistake more often than a wish.
 MAX_RANGE = 1_000_000
+#: Enough to see what is wrong with a file of URLs.
+MAX_PROBLEMS = 10
 
 
 class SeedError(ValueError):
@@ -58,9 +60,22 @@ def expand(seed: str) -> Iterator[str]:
 
 
 def _check(url: str, where: str) -> str:
-    if parse(url) is None or not url.lower().startswith(("http://", "https://")):
-        raise SeedError(f"{where}{url!r} is no http(s) URL; write it whole, as in 'https://shop.example/'")
+    found = parse(url)
+    if found is None or not url.lower().startswith(("http://", "https://")):
+        raise SeedError(
+            f"{where}{redact(url)!r} is no http(s) URL: write it whole, as in 'https://shop.example/'"
+        )
     return url
+
+
+def _file(seed: str, folder: Path | None) -> Path:
+    """The file an `@name` seed means. It must lie in `folder`: a site file cannot read the rest of the disk."""
+    if folder is None:
+        raise SeedError(f"{seed!r}: files of URLs need a site file to lie beside")
+    path = (folder / seed[1:]).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise SeedError(f"file of URLs {seed[1:]!r} is outside the folder of the site file: move it there")
+    return path
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -70,33 +85,61 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 text = line.split(" #")[0].strip()
                 if text and not text.startswith("#"):
                     yield number, text
-    except (OSError, UnicodeDecodeError) as error:
-        raise SeedError(f"file of URLs {str(path)!r} cannot be read: {error}") from None
+    except OSError as error:
+        raise SeedError(f"file of URLs {path.name!r} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise SeedError(f"file of URLs {path.name!r} is not UTF-8: {error.reason}") from None
 
 
-def expand_seeds(seeds: Sequence[str], folder: Path | None, *, check_only: bool = False) -> list[str]:
-    """All seed URLs in order, without repeats. `check_only` looks at each seed but keeps nothing.
-
-    Files must lie in `folder` or below it: a site file cannot read the rest of the disk.
-    """
+def expand_seeds(seeds: Sequence[str], folder: Path | None) -> list[str]:
+    """All seed URLs in order, without repeats. SeedError on the first that cannot be used."""
     found: dict[str, None] = {}
     for index, seed in enumerate(seeds):
         try:
             if seed.startswith("@"):
-                if folder is None:
-                    raise SeedError("files of URLs need a site file to lie beside")
-                path = (folder / seed[1:]).resolve()
-                if not path.is_relative_to(folder.resolve()):
-                    raise SeedError(f"file of URLs {seed[1:]!r} is outside the folder of the site file")
+                path = _file(seed, folder)
                 for number, text in _lines(path):
                     for url in expand(text):
-                        _check(url, f"{path.name}:{number}: ")
-                        if not check_only:
-                            found[url] = None
+                        found[_check(url, f"{path.name}:{number}: ")] = None
             else:
-                urls = expand(seed)
-                for url in itertools.islice(urls, 1) if check_only else urls:
+                for url in expand(seed):
                     found[_check(url, "")] = None
         except SeedError as error:
             raise SeedError(str(error), index) from None
-    return [] if check_only else list(found)
+    return list(found)
+
+
+def seed_problems(
+    seeds: Sequence[str], folder: Path | None, covers: Callable[[str], bool]
+) -> list[tuple[int, str]]:
+    """(place in the list, what is wrong) of every seed; at most `MAX_PROBLEMS` for one file of URLs.
+
+    `covers` says whether a domain belongs to the site: a seed elsewhere would never be fetched. Of a range
+    only its ends are looked at: the numbers between cannot make another host of it.
+    """
+    found: list[tuple[int, str]] = []
+    for index, seed in enumerate(seeds):
+        try:
+            texts = [("", seed)]
+            if seed.startswith("@"):
+                path = _file(seed, folder)
+                texts = [(f"{path.name}:{number}: ", text) for number, text in _lines(path)]
+        except SeedError as error:
+            found.append((index, str(error)))
+            continue
+        wrong = [problem for where, text in texts if (problem := _problem(where, text, covers))]
+        found += [(index, problem) for problem in wrong[:MAX_PROBLEMS]]
+        if len(wrong) > MAX_PROBLEMS:
+            found.append((index, f"{len(wrong) - MAX_PROBLEMS:,} more lines cannot be used"))
+    return found
+
+
+def _problem(where: str, text: str, covers: Callable[[str], bool]) -> str:
+    try:
+        url = _check(next(expand(text)), where)
+    except SeedError as error:
+        return str(error)
+    found = parse(url)
+    if found is not None and not covers(found.domain):
+        return f"{where}{redact(url)!r} is on {found.domain}, which is not among 'domains': add it or remove this"
+    return ""

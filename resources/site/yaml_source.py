@@ -1,0 +1,126 @@
+"""YAML as site files use it: the core schema of YAML 1.2, with the line of every value.
+
+Different from PyYAML's defaults, because site files are written by people and read unattended:
+
+* `off`, `no`, `yes` and `on` are words, `22:00` is no number and `2026-01-01` no date object (YAML 1.2);
+* a key given twice is an error, aliases (`*name`) are refused, tags cannot make objects.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+__all__ = ["Document", "Path", "YamlError", "read_yaml"]
+
+#: Keys and list positions from the root to a value.
+Path = tuple[str | int, ...]
+
+
+class YamlError(Exception):
+    """Text that is no usable YAML; `line` is 1-based, 0 where it cannot be told."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A value and, for every path in it, the line on which it stands."""
+
+    value: Any
+    lines: dict[Path, int]
+
+    def line(self, path: Path) -> int:
+        """The line of `path`, or of the nearest thing above it that exists."""
+        for end in range(len(path), -1, -1):
+            if (found := self.lines.get(path[:end])) is not None:
+                return found
+        return 1
+
+
+class _Loader(yaml.SafeLoader):
+    """See the module docstring."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.events.AliasEvent):
+            event: yaml.Event = self.get_event()  # type: ignore[no-untyped-call]
+            mark: Any = event.start_mark
+            raise yaml.composer.ComposerError(
+                None, None, "aliases (*name) are not allowed in a site file: write the value out", mark
+            )
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key_node, _ in node.value:
+            key = str(getattr(key_node, "value", ""))
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key!r} is given twice: keep one", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+# YAML 1.2.2 §10.3.2, the core schema; without octal and hexadecimal numbers, which no key wants.
+_Loader.yaml_implicit_resolvers = {}
+for _tag, _expression, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("int", r"[-+]?[0-9]+", "-+0123456789"),
+    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[-+]?[0-9]+[eE][-+]?[0-9]+", "-+.0123456789"),
+):  # fmt: skip
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_expression})\\Z"), list(_first)
+    )
+
+
+def _int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
+    # Decimal whatever the leading zeros: SafeLoader would read 010 as 8.
+    return int(node.value)
+
+
+def _float(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
+    return float(node.value)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _int)
+_Loader.add_constructor("tag:yaml.org,2002:float", _float)
+
+
+def read_yaml(text: str) -> Document:
+    """Parse one document. YamlError says what is wrong and where."""
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        value = loader.construct_document(node) if node is not None else None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise YamlError(str(error.problem), mark.line + 1 if mark else 0) from None
+    except RecursionError:
+        raise YamlError("nested too deeply", 0) from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise YamlError(str(error).splitlines()[0], 0) from None
+    finally:
+        loader.dispose()
+    return Document(value, _lines(node))
+
+
+def _lines(root: yaml.Node | None) -> dict[Path, int]:
+    found: dict[Path, int] = {}
+    todo: list[tuple[Path, yaml.Node, int | None]] = [((), root, None)] if root is not None else []
+    while todo:
+        path, node, line = todo.pop()
+        found[path] = (node.start_mark.line if line is None else line) + 1
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                # The key's line: a value may begin on the next one.
+                todo.append(((*path, str(key.value)), value, key.start_mark.line))
+        elif isinstance(node, yaml.SequenceNode):
+            todo += [((*path, i), value, None) for i, value in enumerate(node.value)]
+    return found
