@@ -1,11 +1,11 @@
 """Walls: answers that pretend to be the page asked for: challenges, block pages, soft 404s, login walls.
 
 Recognised only, so that the crawler slows down and stores nothing; never solved or evaded.
-`judge` decides, `markers` and `phrases` are the facts as tables, `page` is what is looked at.
+`verdict` decides, `markers` and `phrases` are the facts as tables, `page` is what is looked at.
 """
 
 from __future__ import annotations
 
-from .judge import DETECTOR_VERSION, Verdict, judge
+from .verdict import DETECTOR_VERSION, Verdict, judge
 
 __all__ = ["DETECTOR_VERSION", "Verdict", "judge"]

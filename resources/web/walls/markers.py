@@ -1,4 +1,4 @@
-"""Marks vendors leave in an answer, as tables.
+"""Marks vendors leave in a body, as tables.
 
 Strong marks decide by themselves on a page without content of its own; the first that fits names vendor and
 kind, so within a vendor the more telling stand first. Presence marks (cookies, CDN headers, sensor scripts on
@@ -12,16 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = [
-    "ANSWERING_SERVERS",
-    "BLOCK_HEADERS",
-    "DATA_MARKS",
-    "LOCATION_MARKS",
-    "STRONG_MARKS",
-    "WIDGETS",
-    "Mark",
-    "Zone",
-]
+__all__ = ["DATA_MARKS", "STRONG_MARKS", "WIDGETS", "Mark", "Zone"]
 
 Zone = Literal["source", "script", "name", "text", "title", "comment"]
 
@@ -42,55 +33,6 @@ class Mark:
 def _mark(vendor: str | None, kind: str, zone: Zone, pattern: str, thin: int = 3000) -> Mark:
     return Mark(vendor, kind, zone, re.compile(pattern, re.I | re.M), thin)
 
-
-#: Response headers that say no: (name, value pattern, vendor, kind). The server writes them only when it blocks.
-BLOCK_HEADERS: tuple[tuple[str, re.Pattern[str], str, str], ...] = tuple(
-    (name, re.compile(value, re.I), vendor, kind)
-    for name, value, vendor, kind in (
-        ("cf-mitigated", r"challenge", "cloudflare", "challenge"),
-        ("cf-mitigated", r"block|ban", "cloudflare", "hard_block"),
-        ("x-amzn-waf-action", r"captcha", "aws-waf", "captcha"),
-        ("x-amzn-waf-action", r"challenge", "aws-waf", "challenge"),
-        ("x-amzn-waf-action", r"block", "aws-waf", "hard_block"),
-        ("x-sucuri-block", r"", "sucuri", "hard_block"),
-        ("x-vercel-mitigated", r"challenge", "vercel", "challenge"),
-        ("x-vercel-mitigated", r"deny|block", "vercel", "hard_block"),
-        ("sg-captcha", r"challenge", "siteground", "challenge"),
-        ("x-dd-b", r"^[1-9]", "datadome", "captcha"),
-        ("bxpunish", r"^1", "aliyun", "captcha"),
-        ("x-wallarm-waf-check", r"block", "wallarm", "hard_block"),
-        ("x-reblaze-action", r"challenge", "reblaze", "challenge"),
-    )
-)
-
-#: `Server` values of machines that answer 4xx by themselves, so that the refusal is theirs, not the site's.
-ANSWERING_SERVERS: tuple[tuple[str, str], ...] = (
-    ("awselb", "aws-waf"),
-    ("akamaighost", "akamai"),
-    ("akamainetstorage", "akamai"),
-    ("cloudfront", "cloudfront"),
-    ("sucuri", "sucuri"),
-    ("qrator", "qrator"),
-    ("ddos-guard", "ddos-guard"),
-    ("imunify360", "imunify360"),
-    ("webknight", "webknight"),
-    ("bigip", "f5"),
-    ("big-ip", "f5"),
-    ("reblaze", "reblaze"),
-    ("yunjiasu", "baidu-yunjiasu"),
-    ("stormwall", "stormwall"),
-    ("variti", "variti"),
-    ("wts/", "wts"),
-    ("safedog", "safedog"),
-    ("microsoft-azure-application-gateway", "azure"),
-    ("cloudbric", "cloudbric"),
-    ("stackpath", "stackpath"),
-    ("greywizard", "greywizard"),
-    ("barracuda", "barracuda"),
-    ("fortiweb", "fortiweb"),
-    ("aliyunwaf", "aliyun"),
-    ("waf", "waf"),
-)
 
 STRONG_MARKS: tuple[Mark, ...] = (
     # Cloudflare
@@ -122,8 +64,13 @@ STRONG_MARKS: tuple[Mark, ...] = (
         r"ct\.captcha-delivery\.com/i\.js|captcha-delivery\.com/interstitial",
     ),
     _mark("datadome", "captcha", "source", r"captcha-delivery\.com/"),
-    _mark("datadome", "challenge", "script", r"\bdd\s*=\s*\{[^}]*'rt'\s*:\s*'i'[^}]*captcha-delivery\.com"),
-    _mark("datadome", "captcha", "script", r"\bdd\s*=\s*\{[^}]*captcha-delivery\.com"),
+    _mark(
+        "datadome",
+        "challenge",
+        "script",
+        r"\bdd\s*=\s*\{[^}]{0,300}'rt'\s*:\s*'i'[^}]{0,300}captcha-delivery\.com",
+    ),
+    _mark("datadome", "captcha", "script", r"\bdd\s*=\s*\{[^}]{0,600}captcha-delivery\.com"),
     # HUMAN (PerimeterX)
     _mark("perimeterx", "captcha", "name", r"^[#.]px-captcha"),
     _mark(
@@ -439,76 +386,12 @@ DATA_MARKS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     for pattern, vendor, kind in (
         (r"captcha-delivery\.com/interstitial", "datadome", "challenge"),
         (r"captcha-delivery\.com/", "datadome", "captcha"),
-        (r'"(blockScript|jsClientSrc)"\s*:.{0,400}|"appId"\s*:\s*"PX', "perimeterx", "captcha"),
+        (r'"(blockScript|jsClientSrc)"\s*:', "perimeterx", "captcha"),
         (r'"cloudflare_error"\s*:\s*true', "cloudflare", "hard_block"),
         (r'"sec-cp-challenge"\s*:\s*"?true', "akamai", "challenge"),
         (r"_____tmd_____/punish|x5secdata|rgv587_flag", "aliyun", "captcha"),
         (r"validate\.perfdrive\.com", "radware", "captcha"),
         (r"reeseSkipExpirationCheck|_Incapsula_Resource", "imperva", "challenge"),
         (r'"(url|redirect)"\s*:\s*"https?:\\?/\\?/[^"]{0,80}/showcaptcha', "yandex", "captcha"),
-    )
-)
-
-#: Where a redirect leads, as path or host: (pattern over the absolute URL, vendor, kind), first fit wins.
-LOCATION_MARKS: tuple[tuple[re.Pattern[str], str | None, str], ...] = tuple(
-    (re.compile(pattern, re.I), vendor, kind)
-    for pattern, vendor, kind in (
-        (r"//[^/?#]*queue-it\.|//(queue|waitingroom|waiting-room|wr)\.[^/]+/", "queue-it", "queue"),
-        (r"/(waiting-?room|virtual-?queue|queue-?page|warteraum)\b", None, "queue"),
-        (r"/\.well-known/(sg)?captcha/", "siteground", "challenge"),
-        (r"//geo\.captcha-delivery\.com/", "datadome", "captcha"),
-        (r"//(validate|captcha)\.perfdrive\.com", "radware", "captcha"),
-        (r"_____tmd_____/punish|x5secdata=", "aliyun", "captcha"),
-        (r"/sorry/index\b", "google", "captcha"),
-        (r"/(x?showcaptcha|checkcaptcha)\b", "yandex", "captcha"),
-        (r"/splashui/(challenge|captcha)", "ebay", "challenge"),
-        (r"/errors/validateCaptcha", "amazon", "captcha"),
-        (r"[?&]__cf_chl_|/cdn-cgi/(challenge|l/chk)", "cloudflare", "challenge"),
-        (
-            r"^[^?#]*/(captcha|recaptcha|human-?verification|are-you-human|robot-?check|bot-?check|verify-?human|antibot)\b",
-            None,
-            "captcha",
-        ),
-        (r"^[^?#]*/(challenge|js-challenge|browser-?check)(\.\w+)?/?([?#]|$)", None, "challenge"),
-        (
-            r"^[^?#]*/(blocked|access-?denied|accessdenied|banned|forbidden|not-?authorized-?bot)(\.\w+)?/?([?#]|$)",
-            None,
-            "hard_block",
-        ),
-        (r"^[^?#]*/(rate-?limit(ed)?|too-?many-?requests)(\.\w+)?/?([?#]|$)", None, "rate_limit"),
-        (
-            r"^[^?#]*/(geo-?block(ed)?|not-?available-?in-?your-?(country|region)|region-?(blocked|unavailable)|451)\b",
-            None,
-            "geo_block",
-        ),
-        (
-            r"//(consent|guce|cmp|privacy-?gate|myprivacy|privacy-mgmt)\.[^/]+/|//consent\.|/(cookie-?(wall|consent)|consent|privacy-?gate)([/?#]|$)",
-            None,
-            "consent_wall",
-        ),
-        (r"/authwall\b", "linkedin", "login_wall"),
-        (
-            r"^[^?#]*/(log-?in|sign-?in|signon|sso|auth|authenticate|authorize|oauth2?|openid-connect|saml2?|cas|wp-login\.php|connexion|anmelden|anmeldung|acceso|entrar|accedi|inloggen|login_form|users/sign_in|accounts?/(login|signin)|session/new)(\.\w+)?([/?#]|$)",
-            None,
-            "login_wall",
-        ),
-        (
-            r"//(log-?in|sign-?in|sso|auth|accounts?|id|idp|identity|passport|cas)\.[^/?#]+/\S*(continue|return|redirect|next|target|service|goto|client_id|r?url|dest)",
-            None,
-            "login_wall",
-        ),
-        (r"^[^?#]*/(paywall|subscribe|abo|abonnement|subscription)s?/?([?#]|$)", None, "paywall"),
-        (r"^[^?#]*/(maintenance|wartung|under-?maintenance)(\.\w+)?/?([?#]|$)", None, "maintenance"),
-        (
-            r"^[^?#]*/(404|404-?(page|error)|error-?404|error/404|errors/404|not-?found|page-?not-?found|notfound|nicht-gefunden|introuvable)(\.\w+)?/?([?#]|$)",
-            None,
-            "soft_404",
-        ),
-        (r"/cgi-sys/(suspendedpage|defaultwebpage)\.cgi", None, "soft_404"),
-        (
-            r"//[^/?#]*(sedoparking|parkingcrew|bodis|hugedomains|dan|afternic|sedo|parklogic|above)\.com/",
-            None,
-            "parked",
-        ),
     )
 )

@@ -11,6 +11,7 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -35,13 +36,20 @@ _HIDDEN = '[hidden],[style*="display:none"],[style*="display: none"],[style*="vi
 CONTENT = 3000
 #: Inline script beyond this is an application, not a challenge bootstrap.
 _MAX_SCRIPT = 200_000
-_SPACE = re.compile(r"\s+")
+#: Addresses and names of one page that are looked at, and how much of each: bounds what a hostile page costs.
+_MAX_MARKS = 2000
+_MAX_VALUE = 500
+#: Text beyond this changes no verdict.
+_MAX_TEXT = 20_000
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "…": "..."})
 
 
 @dataclass(slots=True)
 class Page:
-    """All strings are lower-case with single blanks. `weight` is the length of the text, CJK counted 2.5-fold."""
+    """All strings are lower-case with single blanks. `weight` is the length of the text, CJK counted 2.5-fold.
+
+    scripts: executable ones; metadata: JSON-LD, Open Graph, Dublin Core or microdata, content without text.
+    """
 
     title: str = ""
     headings: tuple[str, ...] = ()
@@ -56,12 +64,14 @@ class Page:
     media: int = 0
     links: int = 0
     inputs: frozenset[str] = field(default=frozenset())
+    metadata: bool = False
     detailed: bool = False
 
 
 def normal(text: str) -> str:
     """Lower case, plain quotes, single blanks."""
-    return _SPACE.sub(" ", text.translate(_QUOTES)).strip().lower()
+    joined = " ".join(text.split())
+    return (joined if joined.isascii() else joined.translate(_QUOTES)).lower()
 
 
 def plain_page(text: str) -> Page:
@@ -86,7 +96,7 @@ def parse_page(body: str, tree: LexborHTMLParser | None, *, detailed: bool = Fal
         if node.tag not in ("html", "body"):
             node.decompose()
     shown = own.body.text(separator=" ") if own.body is not None else ""
-    page.text = normal(shown)
+    page.text = normal(shown[:_MAX_TEXT])
     page.weight = _weight(page.text)
     page.headings = tuple(normal(node.text(separator=" "))[:300] for node in own.css("h1,h2")[:6])
     page.links = len(own.css("a[href]"))
@@ -96,6 +106,8 @@ def parse_page(body: str, tree: LexborHTMLParser | None, *, detailed: bool = Fal
 
 
 def _weight(text: str) -> int:
+    if text.isascii():
+        return len(text)
     head = text[: 2 * CONTENT]
     dense = sum(1 for char in head if char >= "\u2e80")
     return len(text) + dense * 3 // 2
@@ -110,15 +122,19 @@ def _collect_marks(page: Page, tree: LexborHTMLParser, body: str) -> None:
     page.detailed = True
     inline: list[str] = []
     size = 0
+    page.metadata = tree.css_first('meta[property^="og:"],meta[name^="DC." i],[itemscope]') is not None
     for node in tree.css("script"):
-        page.scripts += 1
+        if "json" in (node.attributes.get("type") or ""):
+            page.metadata = True
+        else:
+            page.scripts += 1
         text = node.text() or ""
         size += len(text)
         if size <= _MAX_SCRIPT:
             inline.append(text)
     page.script = "\n".join(inline)
-    page.sources = tuple(_sources(tree))
-    page.names = frozenset(_names(tree))
+    page.sources = tuple(islice(_sources(tree), _MAX_MARKS))
+    page.names = frozenset(islice(_names(tree), _MAX_MARKS))
     page.media = len(tree.css("img,video,audio,picture,canvas,svg,object,embed,iframe,frame,pre,code,math"))
     page.inputs = frozenset(
         (node.attributes.get("type") or node.tag or "").lower() for node in tree.css("input,textarea")
@@ -137,7 +153,7 @@ def _sources(tree: LexborHTMLParser) -> Iterator[str]:
                 else None
             )
         if value:
-            yield f"{node.tag} {html.unescape(value)}"
+            yield f"{node.tag} {html.unescape(value[:_MAX_VALUE])}"
 
 
 def _names(tree: LexborHTMLParser) -> Iterator[str]:
@@ -149,8 +165,8 @@ def _names(tree: LexborHTMLParser) -> Iterator[str]:
 def _node_names(node: LexborNode) -> Iterator[str]:
     attributes = node.attributes
     if identity := attributes.get("id"):
-        yield "#" + identity.strip()
+        yield "#" + identity.strip()[:_MAX_VALUE]
     for name in (attributes.get("class") or "").split():
-        yield "." + name
+        yield "." + name[:_MAX_VALUE]
     if translate := attributes.get("data-translate"):
-        yield "@" + translate.strip()
+        yield "@" + translate.strip()[:_MAX_VALUE]

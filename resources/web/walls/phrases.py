@@ -98,13 +98,13 @@ TITLES: tuple[Phrase, ...] = (
     _title(
         "captcha",
         3,
-        r"human verification|robot check|bot check|captcha|are you (a )?(human|robot)|you (are|may be) (a )?robot|security check( required)?|(please )?verify (that )?(you are|you're|your) (a )?(human|identity|not a (ro)?bot)|(please )?prove (that )?you('re| are) (a )?human|captcha (required|challenge|verification|interception)|one more step|verification required|unusual traffic( detected)?|before (you|we) continue\.*",
-        r"вы не робот|подтвердите, что .{0,40}робот|ой!?|робот\??|bist du ein (mensch|roboter)|sind sie (ein )?(mensch|roboter)|êtes-vous (un )?(humain|robot)|¿?eres (un )?(humano|robot)|você é (um )?(humano|robô)|sei (un )?(umano|robot)|验证码(拦截)?|人机验证|滑动验证|访问验证|ロボットではないことの確認|보안 확인",
+        r"human verification|robot check|bot check|you (are|may be) (a )?robot|security check( required)?|(please )?verify (that )?(you are|you're|your) (a )?(human|identity|not a (ro)?bot)|(please )?prove (that )?you('re| are) (a )?human|captcha (required|challenge|verification|interception)|one more step|verification required|unusual traffic( detected)?|before (you|we) continue\.*",
+        r"вы не робот\??|подтвердите, что .{0,40}робот|bist du ein (mensch|roboter)|sind sie (ein )?(mensch|roboter)|êtes-vous (un )?(humain|robot)|¿?eres (un )?(humano|robot)|você é (um )?(humano|robô)|sei (un )?(umano|robot)|验证码(拦截)?|人机验证|滑动验证|访问验证|ロボットではないことの確認|보안 확인",
     ),
     _title(
         "hard_block",
         3,
-        r"(error )?(403[ :\-–]*)?access (to this (page|site|website|resource) )?(has been |is |was )?(denied|blocked|restricted|forbidden)|(sorry, )?you (have been|are|were|'ve been) (blocked|banned|denied)( from .*)?|(your )?(request|connection|ip|ip address|access|visit) (has been |was |is )?(blocked|rejected|banned|denied)|request (rejected|blocked|denied|unsuccessful)|not acceptable|no hacking|blocked|banned|web ?page blocked!?|website (blocked|firewall)|security (violation|incident|alert|block)|bot (detected|blocked)|forbidden by (policy|firewall|administrative rules)|firewall( (alert|block|notice))?|suspicious activity( detected)?|attack detected|the request is blocked|unauthorized (activity|request|access)( (has been )?(detected|blocked))?",
+        r"(error )?(403[ :\-–]*)?access (to this (page|site|website|resource) )?(has been |is |was )?(denied|blocked|restricted|forbidden)|(sorry, )?you (have been|are|were|'ve been) (blocked|banned|denied)( from .*)?|(your )?(request|connection|ip|ip address|access|visit) (has been |was |is )?(blocked|rejected|banned|denied)|request (rejected|blocked|denied|unsuccessful)|not acceptable|no hacking|web ?page blocked!?|website (blocked|firewall)|security (violation|incident|alert|block)|bot (detected|blocked)|forbidden by (policy|firewall|administrative rules)|firewall( (alert|block|notice))?|suspicious activity( detected)?|attack detected|the request is blocked|unauthorized (activity|request|access)( (has been )?(detected|blocked))?",
         r"zugriff (verweigert|gesperrt|blockiert)|zugang (verweigert|gesperrt)|accès (refusé|bloqué|interdit)|acceso (denegado|bloqueado|restringido|prohibido)|acesso (negado|bloqueado)|accesso (negato|bloccato|vietato)|toegang (geweigerd|geblokkeerd)|доступ (запрещ[её]н|ограничен|заблокирован)|dostęp (zabroniony|zablokowany)|odmowa dostępu|erişim (engellendi|reddedildi)|åtkomst nekad|adgang nægtet|访问(被拒绝|被拦截|被阻断|受限|拒绝|禁止)|拒绝访问|アクセスが(拒否|禁止|制限)\S*|접근이? ?(거부|차단)\S*",
     ),
     _title(
@@ -116,7 +116,7 @@ TITLES: tuple[Phrase, ...] = (
     _title(
         "geo_block",
         3,
-        r"(this )?(content |site |service |page |website |video )?(is )?(not available|unavailable|isn't available|blocked|restricted) (in|from) your (country|region|location|area|territory)|(451[ :\-–]*)?unavailable (for|due to) legal reasons|(http )?(error )?451|geo.?(block(ed)?|restrict(ed|ion))|(region|country|location) (blocked|restricted|not supported|unavailable)|not available",
+        r"(this )?(content |site |service |page |website |video )?(is )?(not available|unavailable|isn't available|blocked|restricted) (in|from) your (country|region|location|area|territory)|(451[ :\-–]*)?unavailable (for|due to) legal reasons|(http )?(error )?451|geo.?(block(ed)?|restrict(ed|ion))|(region|country|location) (blocked|restricted|not supported|unavailable)",
         r"in (ihrem|deinem) land nicht verfügbar|nicht verfügbar in (ihrer|deiner) region|non disponible dans votre (pays|région)|no disponible en (tu|su) (país|región|ubicación)|não disponível (no seu país|na sua região)|non disponibile nel (tuo|suo) paese|недоступно в (вашей стране|вашем регионе)",
     ),
     _title(
@@ -134,14 +134,14 @@ TITLES: tuple[Phrase, ...] = (
     _title(
         "queue",
         3,
-        r"(you are (now )?in (the |a )?)?(queue|line|virtual (queue|line|waiting room)|(virtual )?waiting ?room)( page)?|queue-it|please wait in line|you're (now )?in (the )?(line|queue)|you are (next )?in (line|the queue)",
-        r"(virtueller )?warteraum|warteschlange|(sie sind|du bist) in der warteschlange|(file|salle) d'attente( virtuelle)?|(sala de espera|cola|fila)( virtual)?|(sala d'attesa|coda)( virtuale)?|(virtuele )?wachtrij|wachtkamer|(виртуальная )?очередь|排队中?|待合室",
+        r"you are (now )?in (the |a )?(queue|line)|virtual (queue|line|waiting room)|queue-it|please wait in line|you're (now )?in (the )?(line|queue)|you are (next )?in (line|the queue)",
+        r"virtueller warteraum|(sie sind|du bist) in der warteschlange|(file|salle) d'attente virtuelle|(sala de espera|cola|fila) virtual|(sala d'attesa|coda) virtuale|virtuele wachtrij|виртуальная очередь|排队中",
     ),
     _title(
         "maintenance",
         3,
-        r"(site |website |system |server |page |service |we are |we're |currently )?(is )?(currently )?(down for |under(going)? |in |offline for )?(scheduled |planned |routine |site |system |website )?maintenance( mode| break| page| in progress| work| underway)?|(we('ll| will) be |be )(right )?back( soon| shortly| later)?|temporarily (unavailable|closed|offline|down)( for maintenance)?|(site|service|website) (is )?(temporarily )?(unavailable|offline|down)|(503[ :\-–]*)?service (temporarily )?unavailable",
-        r"wartung(sarbeiten|smodus|sseite)?|wir sind (gleich|bald|in kürze) (wieder da|zurück)|(site |page )?en (cours de )?maintenance|maintenance en cours|(sitio |página |web )?en mantenimiento|mantenimiento( programado)?|(sito |pagina )?in manutenzione|manutenzione|(site |página )?em manutenção|manutenção|(site )?in onderhoud|onderhoud(swerkzaamheden)?|(ведутся )?(технические|профилактические|техническ\w+) работы|техническое обслуживание|сайт на (реконструкции|обслуживании)|przerwa techniczna|prace (techniczne|konserwacyjne)|underhåll|vedligeholdelse|vedlikehold|bakım( çalışması)?|(ただいま)?メンテナンス中?(です)?|(系统|网站)?维护中?|(시스템|서버)? ?점검 ?중?",
+        r"(site |website |system |server |page |service |we are |we're |currently )?(is )?(currently )?((down for |under(going)? |in |offline for )(scheduled |planned |routine |site |system |website )?maintenance|(scheduled |planned |routine |site |system |website )?maintenance (mode|break|page|in progress|work|underway)|(scheduled|planned|site|system|website|server) maintenance)|(we('ll| will) be |be )(right )?back( soon| shortly| later)?|temporarily (unavailable|closed|offline|down)( for maintenance)?|(site|service|website) (is )?(temporarily )?(unavailable|offline|down)|(503[ :\-–]*)?service (temporarily )?unavailable",
+        r"wartung(sarbeiten|smodus|sseite)|wir sind (gleich|bald|in kürze) (wieder da|zurück)|(site |page )?en (cours de )?maintenance|maintenance en cours|(sitio |página |web )?en mantenimiento|mantenimiento( programado)?|(sito |pagina )?in manutenzione|(site |página )?em manutenção|(site )?in onderhoud|onderhoudswerkzaamheden|(ведутся )?(технические|профилактические|техническ\w+) работы|техническое обслуживание|сайт на (реконструкции|обслуживании)|przerwa techniczna|prace (techniczne|konserwacyjne)|underhåll|vedligeholdelse|vedlikehold|bakım( çalışması)?|(ただいま)?メンテナンス中?(です)?|(系统|网站)?维护中?|(시스템|서버)? ?점검 ?중?",
     ),
     _title(
         "parked",
@@ -181,8 +181,13 @@ SENTENCES: tuple[Phrase, ...] = (
     _phrase(
         "captcha",
         3,
-        r"(please|to continue,?|you must|need to) .{0,30}(complete|solve|pass|fill (in|out)) (the|this|a) .{0,20}(captcha|security check|challenge|puzzle|verification)|(please )?(verify|confirm|prove|show)( to us)? (that )?you('re| are) (a |really )?(human|not a (ro)?bot)|(make|be) sure (that )?(you're|you are|you aren't|it's) (really )?(not a robot|a robot|human|you)|enter the (characters|letters|text|code|numbers) (you see|shown|displayed|below|from the image)|press (&|and) hold|unusual (traffic|activity|requests) (from|has been detected|detected|on) (your|this)|drag the slider|slide to (verify|complete|unlock)|(help us )?confirm (that )?you('re| are) (a )?human|check the box .{0,40}(human|robot)|suspect(ed|s)? (that )?you (are|may be|might be) (a )?(ro)?bot|automated (requests|traffic|access|queries) (from|coming from) your",
+        r"(please|to continue,?|you must|need to) .{0,30}(complete|solve|pass|fill (in|out)) (the|this|a) .{0,20}(captcha|security check|challenge|puzzle|verification)|(please,?|to continue,?|you must|need to|have to|let's|let us) (verify|confirm|prove|show)( to us)? (that )?you('re| are) (a |really )?(human|not a (ro)?bot)|(make|be) sure (that )?(you're|you are|you aren't|it's) (really )?(not a robot|a robot|human|you)|enter the (characters|letters|text|code|numbers) (you see|shown|displayed|below|from the image)|press (&|and) hold|unusual (traffic|activity|requests) (from|has been detected|detected|on) (your|this)|drag the slider|slide to (verify|complete|unlock)|(help us )?confirm (that )?you('re| are) (a )?human|check the box .{0,40}(human|robot)|suspect(ed|s)? (that )?you (are|may be|might be) (a )?(ro)?bot|automated (requests|traffic|access|queries) (from|coming from) your",
         r"(bestätigen sie|bestätige|beweisen sie|beweise)( bitte)?,? dass (sie|du) (ein mensch|kein (ro)?bot\w*)|ich bin kein roboter|sicherheitsabfrage|(confirmez|vérifiez|prouvez)( s'il vous plaît)? que vous (êtes|n'êtes) .{0,10}(humain|robot)|je ne suis pas un robot|(confirma|confirme|demuestra|demuestre|verifica|verifique) que (eres|es|no eres|no es) (un )?(humano|robot)|no soy un robot|(confirme|prove|verifique) que você (é|não é) (um )?(humano|robô)|não sou um robô|(conferma|dimostra|verifica) (che|di) .{0,12}(umano|robot)|non sono un robot|bevestig dat (je|u) (een mens|geen robot)|ik ben geen robot|(подтвердите|докажите),? что .{0,40}(не робот|вы человек|а не робот)|я не робот|запросы с вашего (устройства|ip).{0,40}автоматическ|potwierdź,? że (nie jesteś robotem|jesteś człowiekiem)|nie jestem robotem|robot olmadığını(zı)? (doğrula|kanıtla)|请(完成|输入|拖动|滑动|点击).{0,12}(验证|验证码|滑块)|(检测到|发现)(您|你)?.{0,8}异常(访问|流量|请求)|私はロボットではありません|ロボットではない|(画像|文字)認証|로봇이 아닙니다|자동 입력 방지",
+    ),
+    _phrase(
+        "captcha",
+        2,
+        r"(verify|confirm|prove|show)( to us)? (that )?you('re| are) (a |really )?(human|not a (ro)?bot)",
     ),
     # hard block
     _phrase(

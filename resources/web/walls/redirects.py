@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urljoin, urlsplit
 
-from .markers import LOCATION_MARKS
+from .header_marks import LOCATION_MARKS
 from .signs import Sign
 
 __all__ = ["judge_redirect"]
@@ -17,6 +17,9 @@ _HOME = re.compile(
 )
 _HOME_TARGET = re.compile(r"/?|/[a-z]{2}([-_][a-z]{2})?/?|/(index|home)(\.\w{2,5})?/?", re.I)
 
+#: Longer ones only cost time in the patterns.
+_MAX_URL = 2000
+
 
 def judge_redirect(url: str, location: str) -> Sign | None:
     """A sign if the target is not the page asked for. A target mark that the asked URL has too proves nothing:
@@ -24,7 +27,7 @@ def judge_redirect(url: str, location: str) -> Sign | None:
     if not location.strip():
         return None
     try:
-        target = urljoin(url, location.strip())
+        target = urljoin(url, location.strip())[:_MAX_URL]
         asked, led = urlsplit(url), urlsplit(target)
         asked_host, led_host = asked.hostname or "", led.hostname or ""
     except ValueError:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from .markers import LOCATION_MARKS, STRONG_MARKS, WIDGETS, Mark
+from .header_marks import LOCATION_MARKS
+from .markers import STRONG_MARKS, WIDGETS, Mark
 from .page import CONTENT, Page
 from .phrases import JS_REQUIRED, LOGIN_URL, NOT_FOUND_TEXT, NOT_FOUND_TITLE, SENTENCES, TITLES
 from .quick import title_segments
@@ -222,6 +223,8 @@ def structure(page: Page, *, empty: bool) -> Sign | None:
         if not rooted or not any(_ROOTS.match(name) for name in page.names):
             return None
         return Sign("js_required", None, "an empty root element and scripts", 5)
+    if page.metadata:
+        return None
     if page.scripts:
         return Sign("js_required", None, "scripts and no text", 4)
     return Sign("empty", None, "no text, no media, no links", 6) if not page.noscript else None

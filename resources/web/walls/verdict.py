@@ -18,7 +18,8 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
-from .markers import ANSWERING_SERVERS, BLOCK_HEADERS, DATA_MARKS
+from .header_marks import ANSWERING_SERVERS, BLOCK_HEADERS
+from .markers import DATA_MARKS
 from .page import Page, parse_page, plain_page
 from .quick import has_content, wall_title
 from .redirects import judge_redirect
