@@ -26,24 +26,28 @@ def claim(session: Session, domain: str, limit: int, worker: str, lease_s: float
     domain_id = session.domains.find(domain)
     if domain_id is None or limit <= 0:
         return []
-    claims: list[Claim] = []
     until = now + lease_s
     with session.write(durable=False) as writing:
-        run = writing.connection.execute
+        run, run_many = writing.connection.execute, writing.connection.executemany
         run(_SQL["unpark"], (domain_id, now, max(limit, UNPARK_LIMIT)))
         rows = run(_SQL["ready"], (domain_id, limit)).fetchall()
-        for row_id, key, url, depth, priority, source, attempts, redirects, done_at, parent in rows:
-            (token,) = run(_SQL["insert_lease"], (row_id, domain_id, worker, until)).fetchone()
-            claims.append(
-                Claim(
-                    key, url, domain, depth, priority, Source(source), attempts, redirects, token, until,
-                    done_at, parent,
-                )
-            )  # fmt: skip
-        writing.connection.executemany("UPDATE url SET state = 1 WHERE id = ?", [(row[0],) for row in rows])
-        if rows:
-            writing.moves.move(domain_id, State.PENDING, State.LEASED, len(rows))
-    return claims
+        if not rows:
+            return []
+        tokens = session.next_numbers("token", len(rows))
+        run_many(
+            _SQL["insert_lease"],
+            [(token, row[0], domain_id, worker, until) for token, row in zip(tokens, rows, strict=True)],
+        )
+        run_many("UPDATE url SET state = 1 WHERE id = ?", [(row[0],) for row in rows])
+        writing.moves.move(domain_id, State.PENDING, State.LEASED, len(rows))
+    return [
+        Claim(
+            key, url, domain, depth, priority, Source(source), attempts, redirects, token, until, done_at, parent
+        )
+        for token, (_, key, url, depth, priority, source, attempts, redirects, done_at, parent) in zip(
+            tokens, rows, strict=True
+        )
+    ]  # fmt: skip
 
 
 def extend(session: Session, worker: str, lease_s: float, now: float) -> int:

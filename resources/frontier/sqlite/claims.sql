@@ -15,7 +15,7 @@ WHERE domain_id = ?1 AND state = 0 AND not_before IS NULL
 ORDER BY priority, id LIMIT ?2;
 
 -- name: insert_lease
-INSERT INTO lease (url_id, domain_id, owner, until) VALUES (?, ?, ?, ?) RETURNING token;
+INSERT INTO lease (token, url_id, domain_id, owner, until) VALUES (?, ?, ?, ?, ?);
 
 -- name: release_of_worker
 DELETE FROM lease WHERE owner = ? RETURNING url_id, domain_id;

@@ -1,8 +1,5 @@
 -- The end of claims: one statement per verdict, see frontier.base.Verdict.
 
--- name: end_lease
-DELETE FROM lease WHERE token = ? RETURNING url_id, domain_id;
-
 -- name: done
 UPDATE url SET state = 2, attempts = attempts + ?2, fetches = fetches + 1, not_before = NULL,
     done_at = ?3, due_at = ?4, failed_at = NULL, next_eligible_at = NULL,

@@ -6,6 +6,7 @@ Cost: a batch is looked up as a whole; a known URL costs no write unless it brin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from resources.frontier.base import Discovery, EnqueueResult, State
 from resources.frontier.sqlite.session import Session, Writing
@@ -14,6 +15,7 @@ from resources.frontier.sqlite.statements import read_statements
 __all__ = ["add_urls"]
 
 _SQL = read_statements("enqueue.sql")
+_KEY = attrgetter("key")
 
 
 def add_urls(
@@ -39,22 +41,18 @@ def _sort_out(
     session: Session, urls: Sequence[Discovery]
 ) -> tuple[list[Discovery], list[tuple[Discovery, int]]]:
     """Which URLs are new (each key once, the first wins), and which known ones bring a `lastmod`."""
-    candidates: dict[bytes, Discovery] = {}
-    dated: dict[bytes, Discovery] = {}
-    # 1. known for sure, no date: nothing to do; 2. dated: its row is needed; 3. perhaps new.
-    remembers = session.keys.remembers()
-    for discovery in urls:
-        if discovery.lastmod is None:
-            if discovery.key not in remembers:
-                candidates.setdefault(discovery.key, discovery)
-        else:
-            candidates.setdefault(discovery.key, discovery)
-            best = dated.get(discovery.key)
-            if best is None or discovery.lastmod > (best.lastmod or 0.0):
-                dated[discovery.key] = discovery
-    found = session.keys.find(list(candidates))
-    new = [discovery for key, discovery in candidates.items() if key not in found]
-    return new, [(discovery, found[key]) for key, discovery in dated.items() if key in found]
+    keys = list(map(_KEY, urls))
+    unmet = session.keys.unmet(keys)
+    dated = {discovery.key: discovery for discovery in urls if discovery.lastmod is not None}
+    new: list[Discovery] = []
+    if unmet:
+        for key, discovery in zip(keys, urls, strict=True):
+            if key in unmet:
+                unmet.remove(key)
+                dated.pop(key, None)
+                new.append(discovery)
+    found = session.keys.find(dated) if dated else {}
+    return new, [(discovery, found[key]) for key, discovery in dated.items()]
 
 
 def _insert(
@@ -64,9 +62,9 @@ def _insert(
     if not new:
         return 0
     excluded = 0
-    first = session.next_ids(len(new))
+    ids = session.next_numbers("url_id", len(new))
     rows = []
-    for row_id, discovery in enumerate(new, first):
+    for row_id, discovery in zip(ids, new, strict=True):
         domain_id = session.domains.intern(discovery.domain)
         if discovery.excluded:
             state = State.EXCLUDED
@@ -83,7 +81,7 @@ def _insert(
             )
         )  # fmt: skip
     writing.connection.executemany(_SQL["insert_url"], rows)
-    session.keys.add((discovery.key, row_id) for row_id, discovery in enumerate(new, first))
+    session.keys.add(list(zip(map(_KEY, new), ids, strict=True)))
     return excluded
 
 

@@ -82,7 +82,7 @@ def _put(session: Session, writing: Writing, rows: Sequence[UrlRecord]) -> None:
         run("DELETE FROM lease WHERE url_id = ?", (url_id,))
     new = [row for row in rows if row.key not in found]
     ids = dict(found)
-    ids.update(zip((row.key for row in new), range(session.next_ids(len(new)), 1 << 62), strict=False))
+    ids.update(zip((row.key for row in new), session.next_numbers("url_id", len(new)), strict=True))
     values: list[tuple[Any, ...]] = []
     leases: list[tuple[int, int, str, float]] = []
     for row in rows:
@@ -99,7 +99,9 @@ def _put(session: Session, writing: Writing, rows: Sequence[UrlRecord]) -> None:
         if row.state is State.LEASED:
             leases.append((url_id, domain_id, row.lease_owner, row.lease_until or 0.0))
     writing.connection.executemany(_SQL["put"], values)
+    tokens = session.next_numbers("token", len(leases))
     writing.connection.executemany(
-        "INSERT INTO lease (url_id, domain_id, owner, until) VALUES (?, ?, ?, ?)", leases
+        "INSERT INTO lease (token, url_id, domain_id, owner, until) VALUES (?, ?, ?, ?, ?)",
+        [(token, *lease) for token, lease in zip(tokens, leases, strict=True)],
     )
     session.keys.add([(row.key, ids[row.key]) for row in new])

@@ -12,7 +12,7 @@ WHERE url.id = ?;
 SELECT id FROM (
     SELECT id, key FROM url WHERE domain_id = ?1 AND state = 0 AND not_before IS NULL AND ?2 & 1
     UNION ALL SELECT id, key FROM url WHERE domain_id = ?1 AND state = 0 AND not_before IS NOT NULL AND ?2 & 1
-    UNION ALL SELECT id, key FROM url WHERE domain_id = ?1 AND state = 1 AND ?2 & 2
+    UNION ALL SELECT id, key FROM url WHERE id IN (SELECT url_id FROM lease WHERE domain_id = ?1) AND ?2 & 2
     UNION ALL SELECT id, key FROM url WHERE domain_id = ?1 AND state = 2 AND ?2 & 4
     UNION ALL SELECT id, key FROM url WHERE domain_id = ?1 AND state = 3 AND ?2 & 8
     UNION ALL SELECT id, key FROM url WHERE domain_id = ?1 AND state = 4 AND ?2 & 16
@@ -22,7 +22,7 @@ SELECT id FROM (
 SELECT
     (SELECT count(*) FROM url WHERE domain_id = ?1 AND state = 0 AND not_before IS NULL)
     + (SELECT count(*) FROM url WHERE domain_id = ?1 AND state = 0 AND not_before IS NOT NULL),
-    (SELECT count(*) FROM url WHERE domain_id = ?1 AND state = 1),
+    (SELECT count(*) FROM url WHERE id IN (SELECT url_id FROM lease WHERE domain_id = ?1) AND state = 1),
     (SELECT count(*) FROM url WHERE domain_id = ?1 AND state = 2),
     (SELECT count(*) FROM url WHERE domain_id = ?1 AND state = 3),
     (SELECT count(*) FROM url WHERE domain_id = ?1 AND state = 4);

@@ -1,8 +1,8 @@
 -- The frontier in one SQLite file (WAL). Version 1; `PRAGMA user_version` holds the number.
 --
 -- What makes it flat at ten million rows: rows are appended in id order and stay where they are; every
--- index is partial, so that a row stands in exactly one of them and moves when its state does; the only
--- random-keyed structure is the key index (key_block), which is written in sorted sweeps.
+-- index is partial, so that a row stands in one of them at most and moves when its state does; the only
+-- random-keyed structure is url_key, which is written in sorted sweeps (key_index.py).
 
 CREATE TABLE domain (
     id       INTEGER PRIMARY KEY,
@@ -43,31 +43,39 @@ CREATE TABLE url (
 
 CREATE INDEX url_ready    ON url (domain_id, priority, id)             WHERE state = 0 AND not_before IS NULL;
 CREATE INDEX url_parked   ON url (domain_id, not_before)               WHERE state = 0 AND not_before IS NOT NULL;
-CREATE INDEX url_leased   ON url (domain_id)                           WHERE state = 1;
 CREATE INDEX url_done     ON url (domain_id, due_at)                   WHERE state = 2;
 CREATE INDEX url_failed   ON url (domain_id, cause, next_eligible_at)  WHERE state = 3;
 CREATE INDEX url_excluded ON url (domain_id, cause)                    WHERE state = 4;
 
 -- One row per claim that has not ended. The token is the fence: never used twice, and gone with the lease.
 CREATE TABLE lease (
-    token     INTEGER PRIMARY KEY AUTOINCREMENT,
+    token     INTEGER PRIMARY KEY,             -- counter 'token'
     url_id    INTEGER NOT NULL UNIQUE,
     domain_id INTEGER NOT NULL,
     owner     TEXT    NOT NULL,
     until     REAL    NOT NULL
 ) STRICT;
 
+-- Keys of the rows up to sweep.done_to; those of newer rows are read from the rows themselves.
 CREATE TABLE url_key (
     key BLOB PRIMARY KEY,
     id  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Numbers that only this back-end knows: 'url_id' (last id given), 'forgotten' (how often rows were deleted).
+CREATE TABLE sweep (
+    done_to   INTEGER NOT NULL,   -- rows up to this id have their key in url_key
+    going_to  INTEGER NOT NULL,   -- 0: no sweep is going on
+    after     BLOB,               -- how far the one that is going on has come
+    forgotten INTEGER NOT NULL    -- raised whenever rows are deleted
+) STRICT;
+INSERT INTO sweep VALUES (0, 0, NULL, 0);
+
+-- The last number given of each kind; none is given twice.
 CREATE TABLE counter (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO counter VALUES ('url_id', 0), ('forgotten', 0);
+INSERT INTO counter VALUES ('url_id', 0), ('token', 0);
 
 CREATE TABLE fetch_log (
     seq           INTEGER PRIMARY KEY AUTOINCREMENT,

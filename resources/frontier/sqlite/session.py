@@ -17,6 +17,8 @@ __all__ = ["CHUNK", "Session", "Writing"]
 #: Rows per transaction of the calls that may touch a whole domain: other processes get their turn.
 CHUNK = 5_000
 
+_NEXT = "UPDATE counter SET value = value + ? WHERE name = ? RETURNING value"
+
 
 class Writing:
     """A write transaction that is going on."""
@@ -58,11 +60,9 @@ class Session:
             with self.database.read() as connection:
                 yield connection
         finally:
-            self.keys.rolled_back()
+            self.keys.read()
 
-    def next_ids(self, count: int) -> int:
-        """Reserve `count` URL ids; returns the first. Within a write transaction."""
-        row = self.connection.execute(
-            "UPDATE counter SET value = value + ? WHERE name = 'url_id' RETURNING value", (count,)
-        ).fetchone()
-        return int(row[0]) - count + 1
+    def next_numbers(self, counter: str, count: int) -> range:
+        """`count` numbers that were never given before. Within a write transaction."""
+        (last,) = self.connection.execute(_NEXT, (count, counter)).fetchone()
+        return range(last - count + 1, last + 1)

@@ -39,7 +39,7 @@ RETURNING domain_id;
 SELECT id, key, state FROM (
     SELECT id, key, state FROM url WHERE domain_id = ?1 AND state = 0 AND not_before IS NULL
     UNION ALL SELECT id, key, state FROM url WHERE domain_id = ?1 AND state = 0 AND not_before IS NOT NULL
-    UNION ALL SELECT id, key, state FROM url WHERE domain_id = ?1 AND state = 1
+    UNION ALL SELECT id, key, state FROM url WHERE id IN (SELECT url_id FROM lease WHERE domain_id = ?1)
     UNION ALL SELECT id, key, state FROM url WHERE domain_id = ?1 AND state = 2
     UNION ALL SELECT id, key, state FROM url WHERE domain_id = ?1 AND state = 3
     UNION ALL SELECT id, key, state FROM url WHERE domain_id = ?1 AND state = 4
