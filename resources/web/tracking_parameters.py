@@ -12,13 +12,11 @@ from __future__ import annotations
 
 __all__ = ["TRACKING_PARAMETERS"]
 
-_CAMPAIGN = [
-    f"utm_{part}"
-    for part in (
-        "source medium campaign term content id name reader social brand cid place pubreferrer swu viz_id "
-        "source_platform creative_format marketing_tactic social-type"
-    ).split()
-]
+_CAMPAIGN = (
+    "utm_source utm_medium utm_campaign utm_term utm_content utm_id utm_name utm_reader utm_social utm_brand "
+    "utm_cid utm_place utm_pubreferrer utm_swu utm_viz_id utm_source_platform utm_creative_format "
+    "utm_marketing_tactic utm_social-type"
+)
 _MATOMO = (
     "pk_campaign pk_kwd pk_keyword pk_source pk_medium pk_content pk_cid piwik_campaign piwik_kwd "
     "piwik_keyword mtm_campaign mtm_kwd mtm_keyword mtm_source mtm_medium mtm_content mtm_cid mtm_group "
@@ -39,6 +37,5 @@ _MAIL = (
 _ANALYTICS = "_ga _gl"
 
 TRACKING_PARAMETERS = frozenset(
-    _CAMPAIGN
-    + " ".join((_MATOMO, _INTERNAL_CAMPAIGN, _CLICK, _MAIL, _ANALYTICS)).split()
+    " ".join((_CAMPAIGN, _MATOMO, _INTERNAL_CAMPAIGN, _CLICK, _MAIL, _ANALYTICS)).split()
 )

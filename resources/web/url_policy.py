@@ -22,7 +22,10 @@ class ParameterFilter:
 
     def __init__(self, drop: tuple[str, ...], keep: tuple[str, ...] | None, tracking: bool) -> None:
         self._drop, self._drop_prefixes = _split_patterns(drop)
-        self._keep, self._keep_prefixes = _split_patterns(keep) if keep is not None else (None, ())
+        self._keep: frozenset[str] | None = None
+        self._keep_prefixes: tuple[str, ...] = ()
+        if keep is not None:
+            self._keep, self._keep_prefixes = _split_patterns(keep)
         self._tracking = TRACKING_PARAMETERS if tracking else frozenset()
 
     def drops(self, name: str) -> bool:
@@ -72,9 +75,7 @@ class UrlPolicy:
 
     @cached_property
     def touches_query(self) -> bool:
-        return (
-            self.sort_query or not self.keep_blank or self.drop_query or self.parameter_filter is not None
-        )
+        return self.sort_query or not self.keep_blank or self.drop_query or self.parameter_filter is not None
 
     def __getstate__(self) -> dict[str, object]:
         """Only the fields: derived values are rebuilt on the other side."""

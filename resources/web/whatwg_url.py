@@ -6,9 +6,11 @@ costs 1.3 µs instead of 2.0, and a crawl joins some 75 links a page. Every hand
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ada_url._ada_wrapper import ffi, lib
 
-__all__ = ["parts", "resolve"]
+__all__ = ["parts", "resolve", "resolver"]
 
 _parse = lib.ada_parse
 _parse_with_base = lib.ada_parse_with_base
@@ -42,6 +44,29 @@ def resolve(ref: str, base: str | None = None) -> str | None:
         return octets.decode("ascii")
     finally:
         _free(handle)
+
+
+def resolver(base: str) -> Callable[[str], str | None]:
+    """`resolve` with one base for many references; saves a third of its time."""
+    raw_base = _octets(base)
+    base_length = len(raw_base)
+
+    def against_base(ref: str) -> str | None:
+        try:
+            raw = ref.encode()
+        except UnicodeEncodeError:
+            raw = _octets(ref)
+        handle = _parse_with_base(raw, len(raw), raw_base, base_length)
+        try:
+            if not _is_valid(handle):
+                return None
+            href = _href(handle)
+            octets: bytes = _unpack(href.data, href.length)
+            return octets.decode("ascii")
+        finally:
+            _free(handle)
+
+    return against_base
 
 
 def parts(href: str) -> dict[str, str] | None:

@@ -56,7 +56,9 @@ def _wpt_url(case: Case, _: Path) -> Iterator[Check]:
         "search": f"?{got.query}" if got.query else "",
         "hash": f"#{got.fragment}" if got.fragment else "",
     }
-    yield _check(case, "must", {k: v for k, v in seen.items() if k in want}, {k: want[k] for k in seen if k in want})
+    yield _check(
+        case, "must", {k: v for k, v in seen.items() if k in want}, {k: want[k] for k in seen if k in want}
+    )
 
 
 def _wpt_to_ascii(case: Case, _: Path) -> Iterator[Check]:
@@ -91,10 +93,21 @@ def _without_known_disagreements(url: str) -> str:
     head, _, query = url.partition("?")
     scheme, _, rest = head.partition("://")
     rest = re.sub("/+", "/", re.sub(r"^([^/]*)\.(?=/|$)", r"\1", rest)).rstrip("/")
-    pairs = [p.rstrip("=").replace("+", "%20") for p in query.split("&") if p.strip("=") and not p.startswith("=")]
+    pairs = [
+        p.rstrip("=").replace("+", "%20") for p in query.split("&") if p.strip("=") and not p.startswith("=")
+    ]
     plain = f"{scheme}://{rest}?{'&'.join(pairs)}"
     plain = re.sub("%(?![0-9A-Fa-f]{2})", "%25", plain)
-    literal = (("(", "%28"), (")", "%29"), ("|", "%7C"), ("`", "%60"), ("[", "%5B"), ("]", "%5D"), ("'", "%27"), ("\\", "%5C"))
+    literal = (
+        ("(", "%28"),
+        (")", "%29"),
+        ("|", "%7C"),
+        ("`", "%60"),
+        ("[", "%5B"),
+        ("]", "%5D"),
+        ("'", "%27"),
+        ("\\", "%5C"),
+    )
     for plain_char, escape in literal:
         plain = plain.replace(plain_char, escape)
     return plain

@@ -1,0 +1,139 @@
+"""HTML parsed into a tree, in bounded time and memory whatever the bytes are.
+
+Two things make a conforming tree builder superlinear in what pages of the web contain: depth (an open tag may
+walk the stack of open elements: 50,000 nested ``div`` take 4 s) and unclosed formatting elements (each is
+copied into every later paragraph: 20 KB can become a gigabyte). `bounded` estimates both in one linear pass
+and cuts the markup where a budget is used up. It overestimates on purpose: it counts open tags in comments and
+scripts too, and trusts end tags less. (A third, tens of thousands of attributes on one tag, costs seconds only
+in megabytes and is left to the limit on the size of what is parsed.)
+
+Ordinary pages are let through by cheaper bounds: few tags; few different formatting tags; tags that balance.
+
+Neither the parser nor `css` nor `text` recurses: depth costs time, never the C stack.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+
+__all__ = ["MAX_MARKUP", "bounded", "parse_html"]
+
+#: Bytes beyond this are not parsed: the largest single pages of documentation have some 10 MB.
+MAX_MARKUP = 33_554_432
+
+#: With fewer tags than this the worst page costs 0.5 s and 400 MB, a thousand times an ordinary one.
+_FEW_TAGS = 2_000
+#: Steps along the stack of open elements or among attributes: 3.5 ns each, so about a second.
+_WORK_BUDGET = 300_000_000
+#: Copies of formatting elements that later blocks may ask for: about 150 bytes each.
+_COPY_BUDGET = 3_000_000
+
+_NAMES = re.compile(rb"<(/?[a-zA-Z][^\s/>]{0,40})")
+#: Formatting start tags that have attributes, with the beginning of those. Equal ones count three times at most.
+_FORMATTING_TAGS = re.compile(
+    rb"<((?:[bBiIuUsS]|[eE][mM]|[tT][tT]|[bB][iI][gG]|[cC][oO][dD][eE]|[fF][oO][nN][tT]|[nN][oO][bB][rR]|"
+    rb"[sS][mM][aA][lL][lL]|[sS][tT][rR][iI][kK][eE]|[sS][tT][rR][oO][nN][gG])[\s/][^>]{0,80})"
+)
+_TOKEN = re.compile(rb"<(?:(/?)([a-zA-Z][^\s/>]{0,40})|!--)")
+
+#: Formatting elements (HTML 13.2.4.2) but `a`, which closes the one before.
+_FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
+_RAW_TEXT = frozenset(b"script style title textarea xmp iframe noembed noframes".split())
+#: Never nest: void in HTML, or closed by the next of their kind, in foreign content too.
+_FLAT = frozenset(b"br hr img embed meta p li dd dt".split())
+#: Never nest in HTML, but do inside svg and math.
+_FLAT_IN_HTML = _FLAT | frozenset(
+    b"a area base col input link param source track wbr td th tr tbody thead tfoot option optgroup".split()
+)
+
+
+def parse_html(markup: bytes | str) -> LexborHTMLParser:
+    """The tree of UTF-8 `markup`, cut where `bounded` says. Never raises on any bytes.
+
+    Mutation events are off: they serve scripts, and building a tree without them is a fifth faster.
+    """
+    raw = markup if isinstance(markup, bytes) else markup.encode("utf-8", "replace")
+    return LexborHTMLParser(bounded(raw), options=LexborDocumentOptions.WO_EVENTS)
+
+
+def bounded(markup: bytes) -> bytes:
+    """`markup`, or the longest start of it whose parsing stays within the budgets."""
+    markup = markup[:MAX_MARKUP]
+    tags = markup.count(b"<")
+    if tags <= _FEW_TAGS:
+        return markup
+    starts = tags - markup.count(b"</")
+    kinds = 3 * (len(_FORMATTING) + len(set(_FORMATTING_TAGS.findall(markup))))
+    cheap_to_copy = kinds * starts <= _COPY_BUDGET
+    cheap_to_nest = starts * starts // 2 <= _WORK_BUDGET or _balances(markup)
+    if cheap_to_copy and cheap_to_nest:
+        return markup
+    end = _affordable_end(markup)
+    return markup if end is None else markup[:end]
+
+
+def _balances(markup: bytes) -> bool:
+    """Whether the tags that stay open, by their counts alone, are few enough for so many tags."""
+    counts = Counter(_NAMES.findall(markup))
+    tags = never_closed = 0
+    for name, count in counts.items():
+        if name[:1] != b"/":
+            tags += count
+            if name.lower() not in _FLAT_IN_HTML:
+                never_closed += max(0, count - counts[b"/" + name])
+    return never_closed * tags <= _WORK_BUDGET
+
+
+def _affordable_end(markup: bytes) -> int | None:
+    """Where the budgets end, None when they suffice. One pass over the tags: 0.6 µs each."""
+    foreign = re.search(rb"(?i)<(?:svg|math)", markup) is not None
+    flat = _FLAT if foreign else _FLAT_IN_HTML
+    open_tags: dict[bytes, int] = {}
+    formatting: list[bytes] = []
+    depth = work = copied = mute_until = 0
+    for token in _TOKEN.finditer(markup):
+        closing, spelled = token.groups()
+        if spelled is None:
+            end = markup.find(b"-->", token.start() + 2)
+            mute_until = max(mute_until, len(markup) if end < 0 else end)
+            continue
+        name = spelled.lower()
+        if name in flat:
+            continue
+        if closing:
+            if open_tags.get(name) and token.start() >= mute_until:
+                open_tags[name] -= 1
+                depth -= 1
+                if name in _FORMATTING:
+                    _forget(formatting, name)
+        else:
+            open_tags[name] = open_tags.get(name, 0) + 1
+            depth += 1
+            if name in _FORMATTING:
+                _remember(formatting, name, markup, token.end())
+            elif name in _RAW_TEXT and token.start() >= mute_until:
+                end = markup.find(b"</" + spelled, token.end())
+                mute_until = len(markup) if end < 0 else end
+        work += depth
+        copied += len(formatting)
+        if work > _WORK_BUDGET or copied > _COPY_BUDGET:
+            return token.start()
+    return None
+
+
+def _remember(formatting: list[bytes], name: bytes, markup: bytes, end: int) -> None:
+    """Adds to the list of active formatting elements, which holds three equal ones at most (HTML 13.2.4.3)."""
+    tag = name + markup[end : end + 100].partition(b">")[0]
+    if formatting.count(tag) < 3:
+        formatting.append(tag)
+
+
+def _forget(formatting: list[bytes], name: bytes) -> None:
+    """Takes the youngest of this name off the list."""
+    for at in range(len(formatting) - 1, -1, -1):
+        if formatting[at].startswith(name) and not formatting[at][len(name) : len(name) + 1].isalnum():
+            del formatting[at]
+            return
