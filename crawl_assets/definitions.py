@@ -1,0 +1,27 @@
+"""Everything Dagster loads, on one page."""
+
+from __future__ import annotations
+
+import warnings
+
+import dagster as dg
+
+# Partitioned checks and backfill policies are marked preview and beta in this version; both are used on purpose.
+for category in (dg.BetaWarning, dg.PreviewWarning, dg.SupersessionWarning):
+    warnings.filterwarnings("ignore", category=category)
+
+from crawl_assets.stages.pipeline import night  # noqa: E402
+from crawl_assets.stages.sources import SITE_FILES, THE_WEB  # noqa: E402
+from resources.installation_resource import InstallationResource  # noqa: E402
+
+__all__ = ["defs"]
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """The code location."""
+    return dg.Definitions(
+        assets=[THE_WEB, SITE_FILES, night],
+        resources={"installation": InstallationResource()},
+        executor=dg.in_process_executor,
+    )

@@ -1,0 +1,105 @@
+"""`raw_html`: the catalogue of current bodies in the page store, every one of them read and verified."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import dagster as dg
+import xxhash
+
+from crawl_assets.partitions import domains
+from crawl_assets.stages.night import Night
+from crawl_assets.stages.retry import ASSET as RETRIED
+from resources.frontier.base import Frontier, State
+from resources.pages.base import PageHead, PageStore
+
+__all__ = ["ASSET", "SPEC", "BodyCatalogue", "raw"]
+
+ASSET = "raw_html"
+
+SPEC = dg.AssetSpec(
+    ASSET,
+    deps=[RETRIED],
+    description=(
+        "The raw bodies of a domain: how many, how large, all intact.\n\n"
+        "Every body is read and compared with its hash. A damaged one is taken out and its URL is pending again, so "
+        "that the next fetch replaces it.\n\n"
+        "**When red:** the page store cannot be read: disk full or file damaged; the message names the file. The "
+        "check `integrity` says which URLs will be fetched again."
+    ),
+    group_name="raw",
+    kinds={"file", "bronze"},
+    partitions_def=domains,
+    skippable=True,
+    owners=["team:crawl"],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BodyCatalogue:
+    """What the page store holds of a domain. `version` changes when any current body does."""
+
+    pages: int
+    body_bytes: int
+    stored_bytes: int
+    oldest: float | None
+    newest: float | None
+    version: str
+    damaged: tuple[PageHead, ...]
+
+
+def catalogue(pages: PageStore, domain: str) -> BodyCatalogue:
+    """Read and verify everything of the domain. O(its bytes)."""
+    damaged = tuple(pages.verify(domain))
+    bad = {head.key for head in damaged}
+    digest = xxhash.xxh3_128()
+    oldest = newest = None
+    for head in pages.scan(domain):
+        if head.key in bad:
+            continue
+        digest.update(head.key + head.content_hash)
+        oldest = head.validated_at if oldest is None else min(oldest, head.validated_at)
+        newest = head.fetched_at if newest is None else max(newest, head.fetched_at)
+    count, body_bytes, stored_bytes = pages.counts(domain)
+    return BodyCatalogue(count, body_bytes, stored_bytes, oldest, newest, digest.hexdigest(), damaged)
+
+
+def fetch_again(frontier: Frontier, damaged: tuple[PageHead, ...]) -> int:
+    """Make the URLs of damaged bodies pending; returns how many."""
+    found = [record for head in damaged if (record := frontier.get(head.key)) is not None]
+    again = [
+        # Without `done_at` no conditional request is made: a 304 would confirm a body that is not there.
+        replace(record, state=State.PENDING, attempts=0, not_before=None, done_at=None, due_at=None)
+        for record in found
+        if record.state is State.DONE
+    ]
+    return frontier.put_records(again) if again else 0
+
+
+async def raw(night: Night, domain: str) -> BodyCatalogue | None:
+    """Catalogue one domain; None when it fell."""
+    started = time.monotonic()
+    try:
+        found = await night.storage.run(catalogue, night.storage.pages, domain)
+        again = await night.storage.run(fetch_again, night.storage.frontier, found.damaged)
+    except Exception as error:
+        night.fall(domain, ASSET, f"the page store could not be read: {type(error).__name__}: {error}")
+        return None
+    numbers: dict[str, Any] = {
+        "bodies": found.pages,
+        "body bytes": found.body_bytes,
+        "stored bytes": found.stored_bytes,
+        "compression": round(found.body_bytes / max(found.stored_bytes, 1), 2),
+        "damaged": len(found.damaged),
+        "fetched again": again,
+        "duration s": round(time.monotonic() - started, 3),
+    }
+    if found.oldest is not None and found.newest is not None:
+        numbers |= {
+            "oldest confirmation": dg.MetadataValue.timestamp(found.oldest),
+            "newest body": dg.MetadataValue.timestamp(found.newest),
+        }
+    await night.materialized(ASSET, domain, numbers, {"dagster/data_version": found.version})
+    return found

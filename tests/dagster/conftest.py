@@ -1,0 +1,105 @@
+"""A real Dagster instance on disk, a real installation, practice sites in a process of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from dagster._core.definitions.partitions.context import partition_loading_context
+from dagster._core.storage.partition_status_cache import get_and_update_asset_status_cache_value
+
+from crawl_assets.definitions import defs
+from crawl_assets.partitions import domains, sync_partitions
+from practice_site import site_yaml
+from resources.installation import Installation
+
+
+@dataclass
+class House:
+    """An installation with its Dagster instance."""
+
+    installation: Installation
+    instance: dg.DagsterInstance
+    loaded: dg.Definitions
+
+    def write_site(self, hosts: str | Sequence[str], name: str = "practice", **changes: Any) -> Path:
+        path = self.installation.sites / f"{name}.yaml"
+        changes.setdefault("pace", {"rate": "unlimited"})
+        path.write_text(site_yaml(hosts, name=name, changes=changes))
+        sync_partitions(self.instance, self.installation)
+        return path
+
+    def run(
+        self,
+        *assets: str,
+        first: str,
+        last: str = "",
+        config: dict[str, Any] | None = None,
+        tags: dict[str, str] | None = None,
+    ) -> dg.ExecuteInProcessResult:
+        """Materialize assets (with their checks) over a range of domains in one run."""
+        job = self.loaded.resolve_implicit_global_asset_job_def()
+        return job.execute_in_process(
+            instance=self.instance,
+            asset_selection=[dg.AssetKey(a) for a in assets],
+            tags={
+                "dagster/asset_partition_range_start": first,
+                "dagster/asset_partition_range_end": last or first,
+                **(tags or {}),
+            },
+            run_config={
+                "ops": {"night": {"config": config or {}}},
+                "resources": {
+                    "installation": {
+                        "config": {"data": str(self.installation.data), "sites": str(self.installation.sites)}
+                    }
+                },
+            },
+            raise_on_error=False,
+        )
+
+    def partitions(self, asset: str) -> tuple[set[str], set[str]]:
+        """(materialized and not failed since, failed) partitions of an asset, as the UI shows them."""
+        with partition_loading_context(dynamic_partitions_store=self.instance):
+            value = get_and_update_asset_status_cache_value(
+                self.instance, dg.AssetKey(asset), domains, self.instance
+            )
+            assert value is not None
+            failed = set(value.deserialize_failed_partition_subsets(domains).get_partition_keys())
+            done = set(value.deserialize_materialized_partition_subsets(domains).get_partition_keys())
+        return done - failed, failed
+
+    def metadata(self, asset: str, domain: str) -> dict[str, Any]:
+        """The latest materialization's metadata of a domain, as plain values."""
+        records = self.instance.fetch_materializations(
+            dg.AssetRecordsFilter(dg.AssetKey(asset), asset_partitions=[domain]), limit=1
+        ).records
+        assert records, f"{asset}/{domain} was never materialized"
+        event = records[0].asset_materialization
+        assert event is not None
+        return {k: v.value for k, v in event.metadata.items()}
+
+    def checks(self, asset: str, name: str) -> dict[str, tuple[bool, str]]:
+        """Latest evaluation by domain: (passed, words)."""
+        found: dict[str, tuple[bool, str]] = {}
+        key = dg.AssetCheckKey(dg.AssetKey(asset), name)
+        for record in self.instance.event_log_storage.get_asset_check_execution_history(key, limit=1000):
+            event = record.event.dagster_event if record.event else None
+            if event is None or event.event_type_value != "ASSET_CHECK_EVALUATION":
+                continue
+            data = event.asset_check_evaluation_data
+            found.setdefault(str(data.partition), (data.passed, data.description or ""))
+        return found
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    installation = Installation.at(tmp_path / "data", tmp_path / "sites").prepare()
+    installation.sites.mkdir()
+    (tmp_path / "dagster").mkdir()
+    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as instance:
+        yield House(installation, instance, defs())
