@@ -40,7 +40,7 @@ class Database:
     """One connection to the frontier's file. Used by one thread at a time."""
 
     def __init__(self, path: Path, *, busy_s: float = BUSY_S, cache_mb: int = CACHE_MB) -> None:
-        self.path = path
+        self.path = path.absolute()
         self.busy_s = busy_s
         self._synchronous = "FULL"
         try:
@@ -66,9 +66,11 @@ class Database:
     def _prepare(self, cache_mb: int) -> None:
         run = self.connection.execute
         run(f"PRAGMA cache_size = {-cache_mb * 1024}")
+        run("BEGIN")  # one view of the three: another process may be creating the schema right now
         (version,) = run("PRAGMA user_version").fetchone()
         (application,) = run("PRAGMA application_id").fetchone()
         (objects,) = run("SELECT count(*) FROM sqlite_schema").fetchone()
+        run("COMMIT")
         # 1. written by a newer Nightcrawl; 2. somebody else's file; 3. empty: ours to fill; 4. ours.
         if application == APPLICATION_ID and version > SCHEMA_VERSION:
             raise FrontierError(
