@@ -87,9 +87,12 @@ class Bodies:
         """Write `frames`, and whatever else of `bodies` the domain does not have (any more)."""
         known = self.places(domain.id, list(bodies))
         plain = self._domains.bodies[0]
+        gone = {
+            number for number in {each for each, _ in frames.values()} if not self._domains.exists(number)
+        }
         for content, body in bodies.items():
             # Rare: another process forgot or pruned between `compress` and this transaction.
-            if (content in frames and not self._domains.exists(frames[content][0])) or (
+            if (content in frames and frames[content][0] in gone) or (
                 content not in frames and content not in known
             ):
                 frames[content] = (0, plain.compress(body))
@@ -136,13 +139,13 @@ class Bodies:
             start += len(frame)
         return close()
 
-    def sample(self, domain: Domain) -> list[bytes]:
-        """Bodies from all over the domain to train on; damaged ones are left out."""
+    def sample(self, domain: Domain, count: int = SAMPLE_BODIES) -> list[bytes]:
+        """Up to `count` bodies from all over the domain to train on; damaged ones are left out."""
         run = self._connection.execute
         # A pack holds several bodies: a quarter as many packs spread the sample widely enough.
-        places = run(_SQL["spread"], (domain.id, domain.id, SAMPLE_BODIES // 4)).fetchall()
+        places = run(_SQL["spread"], (domain.id, domain.id, count // 4)).fetchall()
         bodies = []
-        for place in places[:: max(1, len(places) // SAMPLE_BODIES)][:SAMPLE_BODIES]:
+        for place in places[:: max(1, len(places) // count)][:count]:
             try:
                 bodies.append(self.load(place))
             except (ValueError, KeyError):

@@ -95,9 +95,9 @@ class Domains:
         self._connection.execute(_SQL["use_dictionary"], (number, domain.id))
         return number
 
-    def trained(self, domain: Domain) -> None:
-        """Note that the domain was looked at for training, whether or not a dictionary came of it."""
-        self._connection.execute(_SQL["trained"], (domain.id,))
+    def trained(self, domain: Domain, bodies: int) -> None:
+        """Note at how many bodies the domain was trained, whether or not a dictionary came of it."""
+        self._connection.execute(_SQL["trained"], (bodies, domain.id))
 
     def dense_codec(self, dictionary: int) -> Codec:
         return Codec(self.dictionary(dictionary) if dictionary else None, DENSE_LEVEL)

@@ -19,7 +19,7 @@ INSERT INTO dictionary (domain_id, data) VALUES (?, ?);
 UPDATE domain SET dictionary = ? WHERE id = ?;
 
 -- name: trained
-UPDATE domain SET trained_at = bodies WHERE id = ?;
+UPDATE domain SET trained_at = ? WHERE id = ?;
 
 -- name: use_head_dictionary
 UPDATE domain SET head_dictionary = ? WHERE id = ?;

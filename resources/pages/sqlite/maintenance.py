@@ -2,7 +2,7 @@
 
 `maintain` rewrites, in small transactions, the packs worth it: with bodies that the newest dictionary does
 not cover, with a quarter or more of dead bytes, or too short. A domain where nothing changed costs one
-query. Bodies that are rewritten because of their dictionary are compressed at DENSE_LEVEL.
+query; `retrain` before it makes all of them worth it. Bodies that are rewritten because of their dictionary are compressed at DENSE_LEVEL.
 """
 
 from __future__ import annotations
@@ -11,13 +11,19 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from resources.pages.compression import Codec, content_hash
+from resources.pages.compression import (
+    DENSE_DICTIONARY_BYTES,
+    DENSE_SAMPLE_BODIES,
+    Codec,
+    content_hash,
+    train,
+)
 from resources.pages.sqlite.bodies import TAIL_BYTES, Bodies, Frames
 from resources.pages.sqlite.domains import Domain, Domains
 from resources.pages.sqlite.heads import Heads
 from resources.pages.sqlite.statements import read_statements
 
-__all__ = ["maintain", "prune"]
+__all__ = ["maintain", "prune", "retrain"]
 
 _SQL = read_statements("bodies.sql")
 
@@ -26,6 +32,12 @@ DEAD_SHARE = 0.25
 
 #: Packs rewritten in one transaction: some 500 bodies, a quarter of a second of compressing.
 PACKS = 16
+
+#: Decoded bytes of a domain below which a dictionary of its own would not pay.
+DENSE_FROM_BYTES = 1024 * 1024
+
+#: A dense dictionary is at most this small a share of the bodies: stored it takes 2 % of the store then.
+DENSE_SHARE = 64
 
 Write = Callable[[], AbstractContextManager[sqlite3.Connection]]
 
@@ -59,6 +71,20 @@ def maintain(domains: Domains, bodies: Bodies, name: str, write: Write) -> None:
                 _rewrite(connection, domain, domains, bodies, codec, poor[first : first + PACKS])
     with write():
         domains.drop_unused(domain)
+
+
+def retrain(domains: Domains, bodies: Bodies, name: str, write: Write) -> None:
+    """Give the domain a dictionary made from, and sized for, what it has now: all packs are poor then."""
+    domain = domains.find(name)
+    if domain is None or domain.body_bytes < DENSE_FROM_BYTES:
+        return
+    limit = min(DENSE_DICTIONARY_BYTES, domain.body_bytes // DENSE_SHARE)
+    data = train(bodies.sample(domain, DENSE_SAMPLE_BODIES), limit)
+    if data is not None:
+        with write():
+            now = domains.find_by_id(domain.id)
+            if now is not None and now.dictionary == domain.dictionary:
+                domains.use_dictionary(now, data)
 
 
 def _rewrite(
