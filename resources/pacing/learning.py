@@ -35,7 +35,7 @@ _FIRST_MIN, _FIRST_MAX = 0.5, 10.0
 # Slow start: times 1.25 per good answer doubles the rate every three.
 _GROWTH = 1.25
 # How far below the believed limit: clocks drift, networks bunch, and 95 % of the limit is the promise.
-_BELOW, _BELOW_NO_BURST = 0.98, 0.93
+_BELOW, _BELOW_NO_BURST = 0.985, 0.93
 # A limiter that takes fewer at once than that has no burst: gaps must be nearly even then.
 NO_BURST = 1.7
 # No belief reaches further below the rate at the refusal than that (a burst of 100 hides a limit 50 times lower).
@@ -68,6 +68,7 @@ _SHORT_RUN_CUT = 0.75
 # So many refusals in a row, each after twice the wait, are the rest of a counted window, not a bucket that leaks.
 _STREAK_OF_WINDOW = 2
 _BELOW_WINDOW = 0.93
+_CUT_CLEARLY, _RUN_LONGER = 0.8, 1.2
 _RECOVER_TO = 0.85
 _RECOVER_ANSWERS = 200
 _COOL_ANSWERS = 5
@@ -118,6 +119,7 @@ class RateLearner:
         "_event_at",
         "_held_rate",
         "_last_mean",
+        "_last_run",
         "_lid",
         "_next_review",
         "_probe_from",
@@ -184,6 +186,10 @@ class RateLearner:
         self._status = 0
         self._streak = 0  # refusals since with nothing accepted between
         self._counts_windows = False
+        self._last_run = (
+            0.0,
+            0.0,
+        )  # rate at the last unexplained refusal and how long all went well before it
         self._held_rate = 0.0  # the highest rate held for long tonight
 
     def accepted(self, sent_at: float, ttfb: float | None, now: float, paced: bool) -> Change | None:
@@ -262,6 +268,11 @@ class RateLearner:
             return Change(
                 EventKind.SLOWER, str(status), f"{status} at {before:.3g} r/s: the probe went too far"
             )
+        if estimate is None and self._not_us(before, sent_at - self._run_at):
+            self._hold(before, now)
+            return Change(
+                EventKind.SLOWER, str(status), f"{status} at {before:.3g} r/s, as soon as at a higher rate"
+            )
         if estimate is None:
             self.rate = max(self.floor, before * _UNEXPLAINED_CUT)
             self.phase = Phase.RECOVER
@@ -313,7 +324,7 @@ class RateLearner:
         self.limit_rate, self.limit_burst, self.trouble_rate = limit_rate, limit_burst, trouble_rate
         self.probe_every = probe_every or _PROBE_EVERY_S
         if limit_rate is not None or trouble_rate is not None:
-            self.next_probe_at = now + self.probe_every
+            self.next_probe_at = now + max(_PROBE_EVERY_S, self.probe_every)
         else:
             self.phase = Phase.START if self.rate < self.ceiling else Phase.HOLD
 
@@ -339,6 +350,14 @@ class RateLearner:
     def _histories(self) -> list[Sequence[float]]:
         self._recent.sort(key=abs)
         return [*self._archive, self._recent[-_ARRIVALS_FOR_ESTIMATE:]]
+
+    def _not_us(self, rate: float, run_s: float) -> bool:
+        """Whether the last cut did not make the run up to the refusal any longer: then the rate is not the reason."""
+        last_rate, last_run_s = self._last_run
+        if rate < last_rate * _CUT_CLEARLY and run_s < last_run_s * _RUN_LONGER and self._run > _COOL_ANSWERS:
+            return True
+        self._last_run = (rate, run_s)
+        return False
 
     def _count_the_window(self, sent_at: float, now: float) -> None:
         """It took many, then refused for long whatever we did: so many requests per window, not a bucket."""

@@ -31,7 +31,7 @@ _PLAIN = 0.03
 _GRID_STEP = 1.04
 # Bursts: nginx counts those beyond the first (C = b + 1), token buckets count all (C = b).
 _CAPACITY = {
-    1: 0.7, 2: 0.5, 3: 0.5, 4: 0.5, 5: 0.6, 6: 1.0, 7: 0.15, 8: 0.2, 9: 0.25, 10: 0.6, 11: 0.8, 12: 0.15, 13: 0.15,
+    1: 0.7, 2: 0.5, 3: 0.5, 4: 0.5, 5: 0.6, 6: 1.0, 7: 0.15, 8: 0.2, 9: 0.25, 10: 0.5, 11: 0.7, 12: 0.15, 13: 0.15,
     15: 0.25, 16: 0.25, 20: 0.5, 21: 0.7, 25: 0.15, 26: 0.2, 30: 0.3, 31: 0.3, 40: 0.2, 41: 0.2, 50: 0.4, 51: 0.4,
     60: 0.4, 61: 0.2, 100: 0.4, 101: 0.3, 120: 0.2, 200: 0.2, 300: 0.2, 500: 0.2, 600: 0.2, 1000: 0.2,
 }  # fmt: skip
@@ -41,7 +41,7 @@ _TIME_NOISE_S, _TIME_NOISE_SHARE = 0.001, 0.1  # of the round trip
 # Misses beyond so many noises are contradictions.
 _TOLERANCE = 3.0
 # Expected goodput alone would gamble on the highest rates.
-_CAUTION = 1.3
+_CAUTION = 1.1
 # Weights this small mean that no leaky bucket explains what was seen.
 _NONSENSE = 1e-4
 
@@ -96,8 +96,8 @@ def level_bounds(arrivals: Sequence[float], leak: float) -> tuple[float, float]:
             if level > highest:
                 highest = level
         else:
-            would = level - leak * (-instant - last)
-            would = would + 1.0 if would > 0.0 else 1.0
+            # Not clamped at an empty bucket: refused long after it was empty is a strong contradiction.
+            would = level - leak * (-instant - last) + 1.0
             if would < lowest:
                 lowest = would
     return highest, lowest
