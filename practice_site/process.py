@@ -123,6 +123,8 @@ def practice_web_process(
         stdout=subprocess.PIPE,
         env=environment,
         text=True,
+        # Ctrl-C at the terminal is for the parent: the site goes on while the crawl drains.
+        start_new_session=True,
     )
     assert child.stdin is not None and child.stdout is not None
     try:

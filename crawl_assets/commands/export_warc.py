@@ -1,0 +1,2 @@
+def export_warc() -> None:
+    raise NotImplementedError

@@ -1,0 +1,2 @@
+def import_warc() -> None:
+    raise NotImplementedError

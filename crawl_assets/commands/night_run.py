@@ -1,0 +1,103 @@
+"""Runs one complete night over some domains in this process, with the display in front of it.
+
+`run_night` is the one place that knows how a night is carried out; `crawl` and `retry` only say what they want.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .night_watch import NightWatch
+from .progress_display import REDRAW_S, ProgressDisplay
+
+if TYPE_CHECKING:
+    from resources.installation import Installation
+
+__all__ = ["NightOrder", "NightOutcome", "run_night"]
+
+
+@dataclass(frozen=True, slots=True)
+class NightOrder:
+    """What a night is to do. `max_pages` is per domain."""
+
+    domains: tuple[str, ...]
+    max_pages: int | None = None
+    minutes: float | None = None
+    force: bool = False
+    retry_only: bool = False
+    causes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class NightOutcome:
+    """How it went; `failed`: why, by domain."""
+
+    watch: NightWatch
+    started_at: float
+    seconds: float = 0.0
+    failed: dict[str, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+def run_night(installation: Installation, order: NightOrder) -> NightOutcome:
+    """Carry out `order`, showing progress. Raises what stopped it as a whole (storage, site files)."""
+    watch = NightWatch()
+    outcome = NightOutcome(watch, time.time())
+    thread = _Worker(lambda: _through_session(installation, order, outcome))
+    with watch.watching(), ProgressDisplay(watch) as display:
+        thread.start()
+        while thread.is_alive():
+            thread.join(REDRAW_S)
+            display.show()
+        outcome.seconds = display.seconds
+    if thread.error is not None:
+        raise thread.error
+    return outcome
+
+
+class _Worker(threading.Thread):
+    """A thread that keeps what it failed with."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        # A daemon: a second signal ends the process without waiting for it.
+        super().__init__(name="nightcrawl-night", daemon=True)
+        self._work = work
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self._work()
+        except BaseException as error:
+            self.error = error
+
+
+def _through_session(installation: Installation, order: NightOrder, outcome: NightOutcome) -> None:
+    import asyncio
+    import uuid
+
+    from resources.crawler.order import CrawlOrder
+    from resources.crawler.session import CrawlSession
+
+    async def night() -> None:
+        run_id = str(uuid.uuid4())
+        async with CrawlSession(installation, run_id) as session:
+            deadline = time.time() + order.minutes * 60 if order.minutes is not None else None
+            crawl_order = CrawlOrder(order.domains, run_id, max_pages=order.max_pages, deadline=deadline)
+            stop = asyncio.Event()
+            if not order.retry_only:
+                for report in await session.seed(order.domains, force=order.force):
+                    outcome.problems += [f"{report.domain}: {p}" for p in report.problems]
+                await session.crawl(crawl_order, stop=stop)
+            if not stop.is_set():
+                await session.retry(
+                    crawl_order,
+                    causes=order.causes or None,
+                    force=order.retry_only and order.force,
+                    stop=stop,
+                )
+
+    asyncio.run(night())

@@ -1,0 +1,2 @@
+def publish() -> None:
+    raise NotImplementedError

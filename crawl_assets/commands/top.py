@@ -1,0 +1,2 @@
+def top() -> None:
+    raise NotImplementedError

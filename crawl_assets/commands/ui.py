@@ -1,0 +1,2 @@
+def ui() -> None:
+    raise NotImplementedError

@@ -1,0 +1,2 @@
+def why() -> None:
+    raise NotImplementedError
