@@ -19,27 +19,19 @@ __all__ = ["main_node", "main_text", "visible_text"]
 _INVISIBLE = "script,style,noscript,template,iframe,noframes,object,svg title,datalist"
 #: Elements of a main part that are not its text.
 _FURNITURE = frozenset(
-    ("script", "style", "noscript", "template", "iframe", "noframes", "object", "datalist")
-    + ("title", "nav", "button", "select", "textarea")
+    (
+        *("script", "style", "noscript", "template", "iframe", "noframes", "object", "datalist"),
+        *("title", "nav", "button", "select", "textarea"),
+    )
 )
 #: Elements that begin and end a line of their own (HTML 15.3), so that words on both sides stay apart.
 _BLOCKS = frozenset(
     (
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "br",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "dialog",
+        *("address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd", "details"),
+        *("dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2"),
+        *("h3", "h4", "h5", "h6", "header", "hgroup", "hr", "legend", "li", "main", "menu", "nav", "ol"),
+        *("p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
     )
-    + ("div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5")
-    + ("h6", "header", "hgroup", "hr", "legend", "li", "main", "menu", "nav", "ol", "p", "pre", "section")
-    + ("summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul")
 )
 
 _BLANKS = re.compile(r"\s+")

@@ -219,8 +219,11 @@ def key(canonical_url: str) -> bytes:
 
 def domain_of(url: str) -> str | None:
     """``host[:port]`` in lower-case ASCII, the default port left out; None when it is no http(s) URL."""
-    parsed = parse(url)
-    return parsed.domain if parsed else None
+    href = whatwg_url.resolve(url)
+    if href is None or not href.startswith(("http://", "https://")):
+        return None
+    start = href.index("//") + 2
+    return href[start : href.index("/", start)].rpartition("@")[2]
 
 
 def url_without_credentials(url: str) -> str:
