@@ -77,8 +77,7 @@ def decimal_of(body: str, mark: str | None, *, money: bool) -> Decimal:
 def _decimal_mark(body: str, *, money: bool) -> str:
     dot, comma = body.count("."), body.count(",")
     if dot and comma:
-        last = "." if body.rfind(".") > body.rfind(",") else ","
-        return last
+        return "." if body.rfind(".") > body.rfind(",") else ","
     mark = "." if dot else ","
     count = dot or comma
     if count != 1:

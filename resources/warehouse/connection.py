@@ -1,0 +1,79 @@
+"""The warehouse's connection: one process at a time, everybody else waits their turn or is told who holds it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import duckdb
+
+from .folders import TableFolders
+from .statements import read_script
+
+__all__ = ["WarehouseBusy", "WarehouseError", "open_warehouse"]
+
+#: Loads are short; whoever waits this long waits for something that hangs.
+_WAIT_S = 600.0
+
+
+class WarehouseError(Exception):
+    """The warehouse cannot be used; the message says why and what to do."""
+
+
+class WarehouseBusy(WarehouseError):
+    """Another process kept the warehouse for too long."""
+
+
+@contextmanager
+def open_warehouse(folders: TableFolders, wait_s: float = _WAIT_S) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The warehouse for reading and writing, alone. Created with all its tables if it is not there.
+
+    The lock is a file of ours, held before DuckDB is asked: waiting works, and a dead holder frees it.
+    WarehouseBusy after `wait_s`.
+    """
+    folders.root.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folders.lock, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        _lock(descriptor, folders, wait_s)
+        fresh = not folders.warehouse.exists()
+        if fresh and folders.parsed.is_dir():
+            # Pages parsed for a warehouse that is gone have to be parsed again.
+            for path in folders.parsed.glob("*.parquet"):
+                path.unlink()
+        try:
+            connection = duckdb.connect(str(folders.warehouse))
+        except duckdb.Error as error:
+            raise WarehouseError(
+                f"{folders.warehouse} cannot be opened: {error}. If another program has it open, close that; "
+                "if it is damaged, delete it: the next parse and load make it again from the page store"
+            ) from None
+        try:
+            connection.execute("SET TimeZone = 'UTC'")
+            connection.execute(read_script("tables.sql"))
+            connection.execute(read_script("views.sql"))
+            yield connection
+        finally:
+            connection.close()
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, folders: TableFolders, wait_s: float) -> None:
+    until = time.monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                holder = os.pread(descriptor, 64, 0).decode("ascii", "replace").strip() or "unknown"
+                raise WarehouseBusy(
+                    f"process {holder} has had {folders.warehouse} for {wait_s:g} s; wait for it or end it"
+                ) from None
+            time.sleep(0.05)
+            continue
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        return

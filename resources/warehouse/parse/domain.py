@@ -1,0 +1,156 @@
+"""One domain from the page store into staging."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from resources.extract.version import PARSER_VERSION
+from resources.installation import Installation
+from resources.pages.base import PageHead
+from resources.site.model import Site
+from resources.warehouse.folders import TableFolders, file_name
+
+from .batch import Batch, drop_unfinished, write_manifest
+from .changes import Changes, GonePage, find_changes
+from .messages import Chunk, LostPage
+from .pool import ParseError, ParserPool
+
+__all__ = ["ParseReport", "parse_domain"]
+
+#: Pages that are lost work when a child dies, against files per table: half a second of one core.
+_CHUNK = 500
+#: Smaller chunks than this cost more in files than they gain in balance.
+_SMALLEST_CHUNK = 25
+
+
+@dataclass(slots=True)
+class ParseReport:
+    """What a parse step did. `rows` by table (`item.<type>` for items); `batch` is empty if nothing changed."""
+
+    domain: str
+    parsed: int = 0
+    unchanged: int = 0
+    gone: int = 0
+    missing: int = 0
+    errors: int = 0
+    lost: list[tuple[str, str, str]] = field(default_factory=list)
+    """(url, parser_crash or parser_hang, what happened)"""
+    rows: dict[str, int] = field(default_factory=dict)
+    body_bytes: int = 0
+    seconds: float = 0.0
+    batch: str = ""
+    extraction_version: str = ""
+
+    @property
+    def items(self) -> int:
+        return sum(count for table, count in self.rows.items() if table.startswith("item."))
+
+
+def parse_domain(
+    installation: Installation,
+    domain: str,
+    *,
+    run_id: str,
+    force: bool = False,
+    processes: int | None = None,
+    pool: ParserPool | None = None,
+) -> ParseReport:
+    """Parse the pages of `domain` that changed since they were loaded (all with `force`) and stage their rows.
+
+    Never opens DuckDB, makes no request. One parse step of a domain at a time. A step that dies stages nothing;
+    batches staged and not loaded yet stay, and their pages are parsed once more. `pool`: share child processes
+    between domains. ParseError: no site file covers the domain, or parsing cannot go on.
+    """
+    started = time.monotonic()
+    if pool is None:
+        with ParserPool(installation, installation.catalog(), processes) as own:
+            return parse_domain(installation, domain, run_id=run_id, force=force, pool=own)
+    site = pool.catalog.for_domain(domain)
+    if site is None:
+        raise ParseError(
+            f"no site file covers {domain}: its rows stay as they are; add a site file to parse it"
+        )
+    folders = TableFolders.of(installation)
+    staging = folders.staging_of(domain)
+    drop_unfinished(staging)
+    changes = _changes(installation, folders, domain, site, force=force)
+    report = ParseReport(
+        domain,
+        unchanged=changes.unchanged,
+        gone=len(changes.gone),
+        extraction_version=site.extraction_version,
+    )
+    if changes.to_parse or changes.gone:
+        _stage(folders, site, changes, report, pool, run_id)
+    report.seconds = time.monotonic() - started
+    return report
+
+
+def _changes(
+    installation: Installation, folders: TableFolders, domain: str, site: Site, *, force: bool
+) -> Changes:
+    store, frontier = installation.open_pages(), installation.open_frontier()
+    try:
+        # A warehouse that was deleted has no rows, whatever was parsed for it once.
+        index = folders.parsed_of(domain) if folders.warehouse.exists() else None
+        return find_changes(store, frontier, domain, index, site.extraction_version, force=force)
+    finally:
+        frontier.close()
+        store.close()
+
+
+def _stage(
+    folders: TableFolders, site: Site, changes: Changes, report: ParseReport, pool: ParserPool, run_id: str
+) -> None:
+    name = f"{file_name(run_id)[:60]}-{uuid.uuid4().hex[:12]}"
+    folder = folders.staging_of(report.domain) / name
+    folder.mkdir(parents=True)
+    chunks = [
+        Chunk(number, report.domain, run_id, folder, heads)
+        for number, heads in enumerate(_split(changes.to_parse, pool.processes))
+    ]
+    for done, lost in pool.run(chunks):
+        report.missing += done.missing
+        report.errors += done.errors
+        report.lost += [_told(page) for page in lost]
+        for table, count in done.counts.items():
+            report.rows[table] = report.rows.get(table, 0) + count
+    report.parsed = report.rows.get("parsed", 0)
+    report.body_bytes = sum(head.body_bytes for head in changes.to_parse)
+    _write_gone(folder / "gone-000000.parquet", changes.gone)
+    batch = Batch(
+        name=name, domain=report.domain, run_id=run_id, created_at=time.time(),
+        extraction_version=site.extraction_version, parser_version=PARSER_VERSION,
+        item_types=tuple(site.items), counts=dict(report.rows), folder=folder,
+    )  # fmt: skip
+    write_manifest(batch)
+    report.batch = name
+
+
+def _told(page: LostPage) -> tuple[str, str, str]:
+    return page.head.url, page.reason, page.detail
+
+
+def _split(heads: list[PageHead], processes: int) -> Iterator[list[PageHead]]:
+    """Equal chunks that keep all processes busy to the end."""
+    if not heads:
+        return
+    size = max(_SMALLEST_CHUNK, min(_CHUNK, -(-len(heads) // (processes * 2))))
+    for start in range(0, len(heads), size):
+        yield heads[start : start + size]
+
+
+def _write_gone(path: Path, gone: list[GonePage]) -> None:
+    schema = pa.schema([("page_key", pa.binary()), ("reason", pa.string())])
+    table = pa.Table.from_arrays(
+        [pa.array([g.key for g in gone], pa.binary()), pa.array([g.reason for g in gone], pa.string())],
+        schema=schema,
+    )
+    pq.write_table(table, path, compression="zstd")

@@ -1,0 +1,38 @@
+"""SQL from the `.sql` files beside this module, by name, and identifiers made safe.
+
+A file holds statements headed by `-- name: <name>`; what stands before the first head is its introduction.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+
+__all__ = ["identifier", "read_script", "read_statements"]
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
+
+
+def read_script(file_name: str) -> str:
+    """A whole file."""
+    return resources.files(__package__).joinpath("sql", file_name).read_text(encoding="utf-8")
+
+
+@cache
+def read_statements(file_name: str) -> dict[str, str]:
+    """The statements of one file by name."""
+    statements: dict[str, str] = {}
+    for block in ("\n" + read_script(file_name)).split("\n-- name: ")[1:]:
+        name, _, body = block.partition("\n")
+        if name in statements:
+            raise ValueError(f"{file_name}: two statements are named {name!r}")
+        statements[name] = body.strip()
+    return statements
+
+
+def identifier(name: str) -> str:
+    """`name` quoted for SQL. ValueError unless it is a name a site file may give: a second lock, not the first."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no table or column name: lower-case letters, digits and _ only")
+    return f'"{name}"'
