@@ -36,7 +36,9 @@ _NAMES = re.compile(rb"<(/?[a-zA-Z][^\s/>]{0,40})")
 _FORMATTING_TAGS = re.compile(rb"<((?:b|i|u|s|em|tt|big|code|font|nobr|small|strike|strong)[\s/][^>]{0,80})")
 #: The same and more for names with capital letters, apart since looking for both everywhere takes twice the time.
 _CAPITAL_TAGS = re.compile(rb"<((?:[BIUSETCFN]|[setcfnb][a-z]{0,4}[A-Z])[^>]{0,80})")
-_TOKEN = re.compile(rb"<(?:(/?)([a-zA-Z][^\s/>]{0,40})|!--)")
+#: End tags that a parser does not see: in comments and in attributes.
+_MUTED_END = re.compile(rb"(?:<!--|=\s*[\"'])[^>]*</")
+_TOKEN = re.compile(rb"<(?:(/)([a-zA-Z][^\s/>]{0,40})|([a-zA-Z][^\s/>]{0,40})([^>]*)|!--)")
 
 #: Formatting elements (HTML 13.2.4.2) but `a`, which closes the one before.
 _FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
@@ -77,25 +79,33 @@ def bounded(markup: bytes) -> bytes:
 
 def _balances(markup: bytes) -> bool:
     """Whether the tags that stay open, by their counts alone, are few enough for so many tags."""
+    if _MUTED_END.search(markup):
+        return False
+    flat = _flat_tags(markup)
     counts = Counter(_NAMES.findall(markup))
     tags = never_closed = 0
     for name, count in counts.items():
         if name[:1] != b"/":
             tags += count
-            if name.lower() not in _FLAT_IN_HTML:
+            if name.lower() not in flat:
                 never_closed += max(0, count - counts[b"/" + name])
     return never_closed * tags <= _WORK_BUDGET
 
 
+def _flat_tags(markup: bytes) -> frozenset[bytes]:
+    foreign = re.search(rb"(?i)<(?:svg|math)", markup) is not None
+    return _FLAT if foreign else _FLAT_IN_HTML
+
+
 def _affordable_end(markup: bytes) -> int | None:
     """Where the budgets end, None when they suffice. One pass over the tags: 0.6 µs each."""
-    foreign = re.search(rb"(?i)<(?:svg|math)", markup) is not None
-    flat = _FLAT if foreign else _FLAT_IN_HTML
+    flat = _flat_tags(markup)
     open_tags: dict[bytes, int] = {}
     formatting: list[bytes] = []
     depth = work = copied = mute_until = 0
     for token in _TOKEN.finditer(markup):
-        closing, spelled = token.groups()
+        closing, ended, started, attributes = token.groups()
+        spelled = ended or started
         if spelled is None:
             end = markup.find(b"-->", token.start() + 2)
             mute_until = max(mute_until, len(markup) if end < 0 else end)
@@ -113,7 +123,7 @@ def _affordable_end(markup: bytes) -> int | None:
             open_tags[name] = open_tags.get(name, 0) + 1
             depth += 1
             if name in _FORMATTING:
-                _remember(formatting, name, markup, token.end())
+                _remember(formatting, name + attributes[:100])
             elif name in _RAW_TEXT and token.start() >= mute_until:
                 end = markup.find(b"</" + spelled, token.end())
                 mute_until = len(markup) if end < 0 else end
@@ -124,9 +134,8 @@ def _affordable_end(markup: bytes) -> int | None:
     return None
 
 
-def _remember(formatting: list[bytes], name: bytes, markup: bytes, end: int) -> None:
+def _remember(formatting: list[bytes], tag: bytes) -> None:
     """Adds to the list of active formatting elements, which holds three equal ones at most (HTML 13.2.4.3)."""
-    tag = name + markup[end : end + 100].partition(b">")[0]
     if formatting.count(tag) < 3:
         formatting.append(tag)
 

@@ -91,7 +91,8 @@ def test_an_address_longer_than_any_server_takes_is_left_out() -> None:
 HOSTILE = {
     "depth": "b'<div>' * 400_000",
     "depth behind end tags of nothing": "b'<div></x>' * 150_000",
-    "depth behind comments": "b'<div><!--</div>-->' * 120_000",
+    "depth behind comments": "b'<div><!--</div>-->' * 70_000",
+    "depth behind attributes": "b'<div x=\"</div>\">' * 70_000",
     "formatting": "b'<p>' + b''.join(b'<b id=%d>' % i for i in range(20_000)) + b'<p>x' * 20_000",
     "foreign depth": "b'<svg>' + b'<td>' * 150_000",
     "links": "b''.join(b'<a href=/%d>x</a>' % i for i in range(100_000))",
