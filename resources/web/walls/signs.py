@@ -7,7 +7,7 @@ or script 2, very little text 1, an error status 2. Four make a wall, and only o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -16,6 +16,7 @@ from .markers import STRONG_MARKS, WIDGETS, Mark
 from .page import CONTENT, Page
 from .phrases import JS_REQUIRED, LOGIN_URL, NOT_FOUND_TEXT, NOT_FOUND_TITLE, SENTENCES, TITLES
 from .quick import title_segments
+from .scan import Scan
 
 __all__ = ["Sign", "score", "strong_sign", "structure"]
 
@@ -89,11 +90,34 @@ def strong_sign(page: Page, *, error: bool) -> Sign | None:
         "title": page.title,
         "comment": page.comments,
     }
-    for mark in STRONG_MARKS:
+    for mark in _possible(STRONG_MARKS, _STRONG_SCANS, zones):
         most = mark.thin if error or mark.zone != "text" else min(mark.thin, _LITTLE)
         if page.weight <= most and (found := _search(mark, zones)):
             return Sign(mark.kind, mark.vendor, f"{mark.zone} {found}", 8)
     return None
+
+
+def _scans(marks: Sequence[Mark]) -> dict[str, tuple[list[int], Scan]]:
+    """By zone: the places of its marks in the table, and one scan over them."""
+    zones: dict[str, list[int]] = {}
+    for place, mark in enumerate(marks):
+        zones.setdefault(mark.zone, []).append(place)
+    return {zone: (places, Scan([marks[p].pattern for p in places])) for zone, places in zones.items()}
+
+
+_STRONG_SCANS = _scans(STRONG_MARKS)
+_WIDGET_SCANS = _scans(WIDGETS)
+_SENTENCE_SCAN = Scan([phrase.pattern for phrase in SENTENCES])
+
+
+def _possible(
+    marks: Sequence[Mark], scans: dict[str, tuple[list[int], Scan]], zones: dict[str, str]
+) -> list[Mark]:
+    """The marks that can be found in their zones at all, in the order of the table."""
+    places: list[int] = []
+    for zone, (table, scan) in scans.items():
+        places += [table[number] for number in scan.candidates(zones[zone])]
+    return [marks[place] for place in sorted(places)]
 
 
 def _search(mark: Mark, zones: dict[str, str]) -> str | None:
@@ -126,7 +150,8 @@ def score(page: Page, url: str, status: int) -> Sign | None:
 
     _titles(page, add)
     text = page.text[:CONTENT]
-    for phrase in SENTENCES:
+    for number in _SENTENCE_SCAN.candidates(text):
+        phrase = SENTENCES[number]
         if found := phrase.pattern.search(text):
             add(phrase.kind, phrase.weight, f'text "{found[0]}"')
     vendor = _widgets(page, add)
@@ -164,7 +189,7 @@ def _titles(page: Page, add: _Add) -> None:
 
 def _widgets(page: Page, add: _Add) -> str | None:
     zones = {"source": "\n".join(page.sources), "name": "\n".join(page.names), "script": page.script}
-    for mark in WIDGETS:
+    for mark in _possible(WIDGETS, _WIDGET_SCANS, zones):
         if found := _search(mark, zones):
             add("captcha", 2, f"widget {found}")
             return mark.vendor

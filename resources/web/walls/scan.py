@@ -1,0 +1,99 @@
+"""Many patterns over one text in one pass: which of them can match at all.
+
+The tables hold some 400 patterns; searching a short page for each costs milliseconds. RE2 reads the text once
+for all of them (some 10 µs a KB) and names the candidates; only those are searched for with their own pattern.
+The scan is a superset: it never hides a match. What RE2 cannot express is always a candidate.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import re2
+
+__all__ = ["Scan"]
+
+#: RE2's classes are ASCII; these are at least as wide as Python's for text.
+_WIDER = {
+    "w": r"\w\x{80}-\x{10ffff}",
+    "s": r"\s\x{1c}-\x{1f}\x{0b}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}",
+    "d": r"\d\pN",
+}
+#: RE2's \W, \S and \D are wider than Python's already.
+_LOOKAROUND = re.compile(r"\(\?(?:<?[=!]|P=)|\\[1-9]|[*+?}]\+|\\Z")
+
+
+def _widened(pattern: str) -> str | None:
+    """`pattern` in RE2 syntax, matching at least what it matches; None if that cannot be said."""
+    if _LOOKAROUND.search(pattern):
+        return None
+    out: list[str] = []
+    in_class = False
+    position = 0
+    while position < len(pattern):
+        char = pattern[position]
+        if char == "\\" and position + 1 < len(pattern):
+            letter = pattern[position + 1]
+            position += 2
+            if letter in "bB" and not in_class:
+                continue  # a boundary only narrows
+            if letter in _WIDER:
+                out.append(_WIDER[letter] if in_class else f"[{_WIDER[letter]}]")
+            else:
+                out.append(char + letter)
+            continue
+        if char == "[" and not in_class:
+            in_class = True
+            if pattern[position + 1 : position + 2] == "^":
+                out.append("[^")
+                position += 2
+                # A negated class must not be widened: wider inside is narrower outside.
+                end = pattern.index("]", position + 1)
+                out.append(pattern[position : end + 1])
+                position = end + 1
+                in_class = False
+                continue
+        elif char == "]":
+            in_class = False
+        out.append(char)
+        position += 1
+    return "".join(out)
+
+
+class Scan:
+    """`candidates(text)`: indices of the patterns that may be found in `text`, ascending."""
+
+    def __init__(self, patterns: Sequence[re.Pattern[str]]) -> None:
+        self._always: list[int] = []
+        self._index: list[int] = []
+        options = re2.Options()
+        options.log_errors = False
+        options.max_mem = 64 << 20
+        self._set = re2.Set.SearchSet(options)
+        for number, pattern in enumerate(patterns):
+            text = _widened(pattern.pattern)
+            flags = "".join(f for f, on in (("i", re.I), ("m", re.M), ("s", re.S)) if pattern.flags & on)
+            try:
+                if text is None:
+                    raise re2.error("not expressible")
+                self._set.Add(f"(?{flags}:{text})" if flags else text)
+            except re2.error:
+                self._always.append(number)
+            else:
+                self._index.append(number)
+        self._set.Compile()
+
+    def __len__(self) -> int:
+        return len(self._index) + len(self._always)
+
+    @property
+    def unscanned(self) -> tuple[int, ...]:
+        """Patterns that are always candidates."""
+        return tuple(self._always)
+
+    def candidates(self, text: str) -> list[int]:
+        if not text:
+            return []
+        found = [self._index[n] for n in self._set.Match(text) or ()]
+        return sorted([*found, *self._always]) if found else self._always
