@@ -24,7 +24,8 @@ RESERVED_COLUMNS = frozenset({"url", "domain", "item_key", "content_hash", "fetc
                               "changed_at", "run_id", "parser_version", "item_index"})  # fmt: skip
 #: Tables of the product; an item type of the same name would hide one.
 RESERVED_TABLES = frozenset({"pages", "links", "fetch_log", "failed_urls", "excluded_urls", "domains", "items",
-                             "rejected_items", "crawl_health", "structured_data", "nights"})  # fmt: skip
+                             "rejected_items", "crawl_health", "structured_data", "nights", "gone_pages",
+                             "row_counts"})  # fmt: skip
 _EMPTY = LexborHTMLParser("<html></html>")
 
 
