@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from resources.fetcher.base import FetchResult
 from resources.web.encoding import to_utf8
+from resources.web.html_document import parse_html
 from resources.web.links import outlinks
 from resources.web.robots_meta import robots_directives
 
@@ -65,7 +66,7 @@ class PageReader:
         utf8, decision = to_utf8(result.body, content_type)
         if len(utf8) > MAX_PARSE:
             return ReadPage(utf8, decision.encoding, decision.source, None, [], False)
-        tree = LexborHTMLParser(utf8)
+        tree = parse_html(utf8)
         obey = rules.site.scope.nofollow == "obey"
         robots_tags = [v for k, v in result.headers if k.lower() == "x-robots-tag"]
         metas = [
