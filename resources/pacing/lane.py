@@ -123,7 +123,7 @@ class Lane:
             limit_burst=learner.limit_burst if learner else None,
             trouble_rate=learner.trouble_rate if learner else None,
             probe_every_s=learner.probe_every if learner else None,
-            ttfb_base_s=learner.ttfb_base if learner else None,
+            ttfb_base_s=learner.latency.base if learner else None,
             usual_body_bytes=self.signals.usual_body_known,
             owed_until=self.owed_until,
             breaker_until=self.breaker.until,
@@ -146,7 +146,7 @@ def _learner(limits: PaceLimits, row: LedgerRow | None, now: float) -> RateLearn
             start = min(start, row.limit_rate * _SECOND_NIGHT)
         learner = RateLearner(limits.ceiling, limits.min_rate, start)
         learner.remember(row.limit_rate, row.limit_burst, row.trouble_rate, row.probe_every_s, now)
-        learner.ttfb_base = row.ttfb_base_s
+        learner.latency.base = row.ttfb_base_s
         return learner
     if limits.rate is not None:
         return RateLearner(limits.ceiling, limits.min_rate, limits.ceiling)

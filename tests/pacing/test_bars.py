@@ -77,7 +77,9 @@ def test_a_server_that_takes_fewer_connections_gets_fewer(workers: int) -> None:
     assert night.goodput >= 0.9 * workers / 0.05
 
 
-@pytest.mark.parametrize(("rate", "burst"), [(2, 5), (13, 3), (37, 8), (60, 10), (11, 50), (30, 20), (7, 0), (0.5, 5)])
+@pytest.mark.parametrize(
+    ("rate", "burst"), [(2, 5), (13, 3), (37, 8), (60, 10), (11, 50), (30, 20), (7, 0), (0.5, 5)]
+)
 def test_odd_limits_are_found_too(rate: float, burst: int) -> None:
     for seed in range(3):
         server = LeakyBucket(rate=rate, burst=burst, retry_after_s=1.0, rng=random.Random(seed))

@@ -15,7 +15,10 @@ from resources.pacing.ledger.sqlite import SqliteLedger
 Make = Callable[[Path], Ledger]
 
 
-@pytest.fixture(params=[lambda path: MemoryLedger(), lambda path: SqliteLedger(path / "ledger.db")], ids=["memory", "sqlite"])
+@pytest.fixture(
+    params=[lambda path: MemoryLedger(), lambda path: SqliteLedger(path / "ledger.db")],
+    ids=["memory", "sqlite"],
+)
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     made = request.param(tmp_path)
     yield made
@@ -27,7 +30,9 @@ def row(domain: str = "a.example", at: float = 1.0, **more: object) -> LedgerRow
 
 
 def test_a_row_comes_back_as_it_was(ledger: Ledger) -> None:
-    saved = row(rate=19.6, limit_rate=20.0, limit_burst=6.0, owed_until=5.0, reasons=("learned rate: 19.6 r/s",))
+    saved = row(
+        rate=19.6, limit_rate=20.0, limit_burst=6.0, owed_until=5.0, reasons=("learned rate: 19.6 r/s",)
+    )
     ledger.save([saved, row("b.example")])
     assert ledger.load("a.example") == saved
     assert ledger.load("c.example") is None
@@ -53,7 +58,9 @@ def test_history_is_by_night_and_a_repeated_night_replaces(ledger: Ledger) -> No
 
 
 def test_commands_are_numbered_and_read_from_where_one_was(ledger: Ledger) -> None:
-    one = ledger.send(Command("a.example", "slow_down", 1.0, factor=0.5, until=9.0, reason="share of 429 rises"))
+    one = ledger.send(
+        Command("a.example", "slow_down", 1.0, factor=0.5, until=9.0, reason="share of 429 rises")
+    )
     two = ledger.send(Command("a.example", "resume", 2.0))
     assert two > one
     assert [command.kind for command in ledger.commands()] == ["slow_down", "resume"]

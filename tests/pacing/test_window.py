@@ -97,7 +97,9 @@ def test_what_is_wrong_is_named(hours: str, zone: str, days: str | None, named: 
     zone=st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"]),
     days=st.sets(st.integers(0, 6), min_size=1),
 )
-def test_open_closes_and_opens_agree(now: float, start: object, end: object, zone: str, days: set[int]) -> None:
+def test_open_closes_and_opens_agree(
+    now: float, start: object, end: object, zone: str, days: set[int]
+) -> None:
     window = Window(start, end, zone, frozenset(days))  # type: ignore[arg-type]
     closes = window.closes_at(now)
     assert (closes is not None) == window.is_open(now)

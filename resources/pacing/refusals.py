@@ -1,0 +1,137 @@
+"""What a domain accepted and refused, and in which runs: the evidence that beliefs about its limiter rest on.
+
+A *run* is what was accepted between two refusals. A refusal of a request that was in flight at the last one is the
+same event; one with nothing accepted in between is the same trouble going on.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+from resources.pacing.limit_estimate import LimitEstimate, estimate_limit
+
+__all__ = ["RefusalKind", "Refusals"]
+
+_ARRIVALS_KEPT = 600
+_ARRIVALS_FOR_ESTIMATE = 300
+# What led to each of the last refusals: the belief rests on it.
+_ARRIVALS_ARCHIVED, _ARCHIVED = 200, 3
+# No belief reaches further below the rate at the refusal than that (a burst of 100 hides a limit 50 times lower).
+_SEARCH_LOW, _SEARCH_HIGH = 0.015, 1.1
+# So many refusals in a row, each after twice the wait, are the rest of a counted window, not a bucket that leaks.
+_STREAK_OF_WINDOW = 2
+# The rate is innocent when after a clear cut all went well no longer than before, though for a while.
+_CUT_CLEARLY, _RUN_LONGER, _RUN_TELLS_S, _RUN_TELLS = 0.8, 1.2, 20.0, 5
+
+
+class RefusalKind(enum.Enum):
+    """How a refusal relates to the last one."""
+
+    SAME = "was in flight at the last one"
+    AGAIN = "nothing was accepted in between"
+    NEW = "a run has ended"
+
+
+class Refusals:
+    """The arrivals of one domain. `since`: accepted since the last refusal; `run`: accepted in the run before it."""
+
+    __slots__ = (
+        "_archive",
+        "_event_at",
+        "_last_run",
+        "_run_at",
+        "_status",
+        "_streak",
+        "counts_windows",
+        "recent",
+        "run",
+        "since",
+    )
+
+    def __init__(self) -> None:
+        self.recent: list[float] = []  # instants of sending, refused ones negative
+        self.since = 0
+        self.run = 0
+        self.counts_windows = False  # so many per window, not a bucket that leaks
+        self._archive: list[list[float]] = []
+        self._event_at = 0.0
+        self._run_at = 0.0
+        self._status = 0
+        self._streak = 0
+        self._last_run = (0.0, 0.0)  # rate, and for how many seconds it went well
+
+    def accepted(self, sent_at: float) -> float | None:
+        """Record an accepted request. Where it ends what looks like a full window: that limiter's rate."""
+        recent = self.recent
+        recent.append(sent_at)
+        self.since += 1
+        if len(recent) > _ARRIVALS_KEPT:
+            recent.sort(key=abs)
+            del recent[: len(recent) // 2]
+        return self._run_begins(sent_at) if self.since == 1 else None
+
+    def refused(self, sent_at: float, now: float, status: int) -> RefusalKind:
+        """Record a refused request."""
+        if sent_at <= self._event_at:
+            self.recent.append(-sent_at)
+            return RefusalKind.SAME
+        first = self._event_at == 0.0
+        self._event_at, self._status = now, status
+        if self.since == 0 and not first:
+            # Not among the arrivals: it says nothing about a bucket that the wait has emptied.
+            self._streak += 1
+            return RefusalKind.AGAIN
+        self.recent.append(-sent_at)
+        self.run, self.since = self.since, 0
+        return RefusalKind.NEW
+
+    def event(self, now: float) -> None:
+        """Trouble of another kind: what is in flight now belongs to it."""
+        self._event_at = now
+        self.since = 0
+
+    def keep(self) -> None:
+        """Everything that was in flight at the refusal has come in: keep what led to it."""
+        self.recent.sort(key=abs)
+        self._archive.append(self.recent[-_ARRIVALS_ARCHIVED:])
+        del self._archive[:-_ARCHIVED]
+
+    @property
+    def kept(self) -> bool:
+        """Whether there is evidence of any refusal."""
+        return bool(self._archive)
+
+    def forget(self) -> None:
+        """The limiter is not what it was believed to be."""
+        self.counts_windows = False
+        self._archive.clear()
+
+    def estimate(self, top_rate: float, floor: float, round_trip_s: float) -> LimitEstimate | None:
+        """The belief about the limiter; None when no leaky bucket explains the arrivals."""
+        if self.counts_windows:
+            return None
+        self.recent.sort(key=abs)
+        histories: list[Sequence[float]] = [*self._archive, self.recent[-_ARRIVALS_FOR_ESTIMATE:]]
+        return estimate_limit(
+            histories, max(floor / 2, top_rate * _SEARCH_LOW), top_rate * _SEARCH_HIGH, round_trip_s
+        )
+
+    def rate_is_innocent(self, rate: float, sent_at: float) -> bool:
+        """Whether the last cut did not make the run that ended at `sent_at` any longer."""
+        run_s = sent_at - self._run_at
+        last_rate, last_run_s = self._last_run
+        self._last_run = (rate, run_s)
+        slower = rate < last_rate * _CUT_CLEARLY
+        return slower and _RUN_TELLS_S < run_s < last_run_s * _RUN_LONGER and self.run > _RUN_TELLS
+
+    def _run_begins(self, sent_at: float) -> float | None:
+        counted = None
+        if self._streak >= _STREAK_OF_WINDOW and self._status == 429:
+            self.counts_windows = True
+            # It opened again some time between the last refusal and now.
+            cycle = (sent_at + self._event_at) / 2 - self._run_at
+            counted = max(1, self.run) / max(1e-3, cycle)
+        self._streak = 0
+        self._run_at = sent_at
+        return counted
