@@ -10,6 +10,9 @@ import dagster as dg
 for category in (dg.BetaWarning, dg.PreviewWarning, dg.SupersessionWarning):
     warnings.filterwarnings("ignore", category=category)
 
+from crawl_assets.automation.jobs import JOBS  # noqa: E402
+from crawl_assets.automation.schedules import SCHEDULES  # noqa: E402
+from crawl_assets.automation.sensors import SENSORS  # noqa: E402
 from crawl_assets.stages.pipeline import night  # noqa: E402
 from crawl_assets.stages.sources import SITE_FILES, THE_WEB  # noqa: E402
 from resources.installation_resource import InstallationResource  # noqa: E402
@@ -22,6 +25,9 @@ def defs() -> dg.Definitions:
     """The code location."""
     return dg.Definitions(
         assets=[THE_WEB, SITE_FILES, night],
+        jobs=JOBS,
+        schedules=SCHEDULES,
+        sensors=SENSORS,
         resources={"installation": InstallationResource()},
         executor=dg.in_process_executor,
     )

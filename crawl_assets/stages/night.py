@@ -201,6 +201,10 @@ class Night:
         more = f"; and {len(shown) - 5} more, see the metadata" if len(shown) > 5 else ""
         return dg.Failure(
             f"{len(shown)} of {len(self.domains)} domain(s) failed, the others are done: {first}{more}",
-            metadata={"failed domains": dg.MetadataValue.md("\n".join(lines)), "failed": len(shown)},
+            metadata={
+                "failed domains": dg.MetadataValue.md("\n".join(lines)),
+                "failed": len(shown),
+                "fallen": dg.MetadataValue.json({d: [f.stage, f.words] for d, f in shown}),
+            },
             allow_retries=False,
         )

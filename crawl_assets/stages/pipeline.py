@@ -14,6 +14,7 @@ from contextlib import suppress
 
 import dagster as dg
 
+from crawl_assets.automation.reconciliation import WORKER_TAG, this_process
 from crawl_assets.checks import canary as canary_check
 from crawl_assets.checks import conservation as conservation_check
 from crawl_assets.partitions import domains
@@ -39,15 +40,16 @@ CHECKS: tuple[dg.AssetCheckSpec, ...] = (canary_check.SPEC, conservation_check.S
 
 #: Runs that crawl at once are bounded by this pool; `automation/start.py` sets its limit.
 POOL = "crawl"
-#: Domains of one run: enough to keep a loop busy, few enough that a lost run loses little.
-DOMAINS_PER_RUN = 100
+#: Domains of one run: one loop drives them all, and a lost run loses nothing but its time. Runs cost memory and
+#: minutes of launching, so there are few of them.
+DOMAINS_PER_RUN = 1_000
 
 #: Stages and checks that make requests.
 _ON_THE_WEB = (seed_stage.ASSET, fetch_stage.ASSET, retry_stage.ASSET)
 
 
 @dg.multi_asset(
-    name="night",
+    name="stages",
     specs=STAGES,
     check_specs=CHECKS,
     partitions_def=domains,
@@ -64,6 +66,7 @@ def night(
     Yields nothing: each partition's materialization is logged the moment its domain is done.
     """
     yield from ()
+    context.instance.add_run_tags(context.run.run_id, {WORKER_TAG: this_process(context.run.run_id)})
     telling = Telling(context.log_event, context.log.info, context.log.warning)
     run_night(
         context.instance,

@@ -52,7 +52,7 @@ class House:
                 **(tags or {}),
             },
             run_config={
-                "ops": {"night": {"config": config or {}}},
+                "ops": {"stages": {"config": config or {}}},
                 "resources": {
                     "installation": {
                         "config": {"data": str(self.installation.data), "sites": str(self.installation.sites)}

@@ -1,0 +1,56 @@
+"""The jobs: the whole night, and parts of it that people start by hand."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from crawl_assets.checks import canary
+from crawl_assets.stages import fetch, raw, retry, seed
+from crawl_assets.stages.pipeline import STAGES
+
+__all__ = ["CANARIES", "FETCH", "JOBS", "MAX_RUNTIME_S", "NIGHT", "REPARSE", "RETRY"]
+
+#: A run that is still there after a day has lost its way; budgets and windows end crawls long before.
+MAX_RUNTIME_S = 86_400
+
+_CRAWLING = {"dagster/max_runtime": str(MAX_RUNTIME_S), "nightcrawl/kind": "crawl"}
+
+NIGHT = dg.define_asset_job(
+    "night",
+    selection=dg.AssetSelection.assets(*(spec.key for spec in STAGES)),
+    description=(
+        "Everything for the chosen domains: canaries, seeds, fetch, retry pass, raw bodies, tables, audit, publish. "
+        "The schedule `nightly` launches it; launched by hand it goes on where the last one ended."
+    ),
+    tags=_CRAWLING,
+)
+
+FETCH = dg.define_asset_job(
+    "fetch",
+    selection=dg.AssetSelection.assets(seed.ASSET, fetch.ASSET, retry.ASSET, raw.ASSET),
+    description="Seeds, fetch, retry pass and raw bodies; the tables stay as they are.",
+    tags=_CRAWLING,
+)
+
+RETRY = dg.define_asset_job(
+    "retry",
+    selection=dg.AssetSelection.assets(retry.ASSET, raw.ASSET),
+    description="Only the failures. `causes: [dns, http_500]` takes some; `retry_all: true` also those not due yet.",
+    tags=_CRAWLING,
+)
+
+REPARSE = dg.define_asset_job(
+    "reparse",
+    selection=dg.AssetSelection.assets(raw.ASSET),
+    description="Tables again from the page store, without a single request: after a selector was mended.",
+    tags={"nightcrawl/kind": "reparse"},
+)
+
+CANARIES = dg.define_asset_job(
+    "canaries",
+    selection=dg.AssetSelection.checks(dg.AssetCheckKey(canary.SPEC.asset_key, canary.SPEC.name)),
+    description="Only the canary pages of each domain. Nothing is crawled or stored.",
+    tags={"nightcrawl/kind": "canaries"},
+)
+
+JOBS = (NIGHT, FETCH, RETRY, REPARSE, CANARIES)

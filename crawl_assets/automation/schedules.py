@@ -1,0 +1,129 @@
+"""The nightly schedule and the canaries.
+
+One schedule for all sites: it looks every five minutes which sites' own crons have fired and launches their domains,
+as few runs as contiguous partitions allow, all with the night's tag. Launching is idempotent: what was launched is
+read from the runs themselves, so that a missed tick is made up for within `GRACE` and never twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+
+from crawl_assets.automation.fire_times import GRACE, last_fire, night_of
+from crawl_assets.automation.jobs import CANARIES, NIGHT
+from crawl_assets.partitions import contiguous, domains
+from crawl_assets.stages.pipeline import DOMAINS_PER_RUN
+from resources.installation_resource import InstallationResource
+from resources.site.catalog import Catalog
+
+__all__ = ["FIRED_TAG", "NIGHT_TAG", "SCHEDULES", "canary_rounds", "due_nights", "nightly", "range_request"]
+
+NIGHT_TAG = "nightcrawl/night"
+FIRED_TAG = "nightcrawl/fired_at"
+
+
+@dataclass(frozen=True, slots=True)
+class DueNight:
+    """Sites to launch together: their crons fired at the same instant."""
+
+    fired: datetime
+    night: str
+    sites: frozenset[str]
+
+
+def due_nights(catalog: Catalog, now: datetime, grace: timedelta = GRACE) -> list[DueNight]:
+    """Which sites are due at `now`, by the instant their cron fired; the oldest first."""
+    groups: dict[tuple[datetime, str], set[str]] = {}
+    for site in catalog:
+        fired = last_fire(site.schedule, site.zone, now)
+        if now - fired <= grace:
+            groups.setdefault((fired, night_of(fired, site.zone)), set()).add(site.name)
+    return [DueNight(fired, night, frozenset(sites)) for (fired, night), sites in sorted(groups.items())]
+
+
+def range_request(
+    key: str, first: str, last: str, tags: dict[str, str], *, job_name: str | None = None
+) -> dg.RunRequest:
+    """One run over the partitions from `first` to `last`, in their order of insertion."""
+    return dg.RunRequest(
+        run_key=key,
+        job_name=job_name,
+        tags={
+            "dagster/asset_partition_range_start": first,
+            "dagster/asset_partition_range_end": last,
+            **tags,
+        },
+    )
+
+
+@dg.schedule(
+    name="nightly",
+    cron_schedule="*/5 * * * *",
+    execution_timezone="UTC",
+    job=NIGHT,
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description=(
+        "Launches the night of every site whose own `schedule` (cron in its `zone`) has come. A time that was slept "
+        "through for more than half an hour is left out: no crawl starts outside its hours."
+    ),
+)
+def nightly(
+    context: dg.ScheduleEvaluationContext, installation: InstallationResource
+) -> Iterator[dg.RunRequest | dg.SkipReason]:
+    """One tick."""
+    now = datetime.now(UTC)
+    tick = context.scheduled_execution_time.astimezone(UTC)
+    if now - tick > GRACE:
+        # Only the latest of the ticks missed during a downtime comes at all, and it comes late.
+        yield dg.SkipReason(f"this tick is {now - tick} late: its night is over")
+        return
+    catalog, problems = Catalog.load_usable(installation.installation().sites)
+    for problem in problems:
+        context.log.warning(f"site file left out: {problem}")
+    launched = 0
+    keys = context.instance.get_dynamic_partitions(str(domains.name))
+    for due in due_nights(catalog, tick):
+        stamp = due.fired.strftime("%Y-%m-%dT%H:%MZ")
+        if context.instance.get_runs(dg.RunsFilter(tags={FIRED_TAG: stamp, NIGHT_TAG: due.night}), limit=1):
+            continue
+        # By lookup, not by the file's list: hosts met under a wildcard are partitions too.
+        wanted = {d for d in keys if (site := catalog.for_domain(d)) is not None and site.name in due.sites}
+        for first, last, _ in contiguous(keys, wanted, DOMAINS_PER_RUN):
+            launched += 1
+            yield range_request(
+                f"{due.night} {stamp} {first}", first, last, {NIGHT_TAG: due.night, FIRED_TAG: stamp}
+            )
+    if not launched:
+        yield dg.SkipReason("no site's night begins now")
+
+
+@dg.schedule(
+    name="canary_rounds",
+    cron_schedule="*/15 * * * *",
+    execution_timezone="UTC",
+    job=CANARIES,
+    default_status=dg.DefaultScheduleStatus.STOPPED,
+    description=(
+        "Asks only the canary pages, all day, so that a wall or an outage is known before the night. Off until you "
+        "turn it on: a few requests per domain and round are yours to decide."
+    ),
+)
+def canary_rounds(
+    context: dg.ScheduleEvaluationContext, installation: InstallationResource
+) -> Iterator[dg.RunRequest | dg.SkipReason]:
+    """One round over the domains that have canaries."""
+    catalog, _ = Catalog.load_usable(installation.installation().sites)
+    keys = context.instance.get_dynamic_partitions(str(domains.name))
+    with_canaries = {d for d in keys if (site := catalog.for_domain(d)) is not None and site.canaries}
+    stretches = contiguous(keys, with_canaries, DOMAINS_PER_RUN)
+    for first, last, _ in stretches:
+        yield range_request(first, first, last, {"nightcrawl/canaries": "round"})
+    if not stretches:
+        yield dg.SkipReason("no site file names canaries")
+
+
+SCHEDULES = (nightly, canary_rounds)

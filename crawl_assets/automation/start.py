@@ -1,0 +1,84 @@
+"""What has to happen before Dagster's processes start: `make ui` and `nightcrawl ui` call `prepare`.
+
+1. The instance is opened once by one process: two that open a fresh one at the same time break its database.
+2. Pool limits are set: `dagster.yaml` has no place for them.
+3. Runs whose process died with the machine are reported ended and their pool slots freed.
+4. The domains of the site files become partitions, so that the first look at the UI is not empty.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+
+from crawl_assets.automation.reconciliation import Cleared, clear_lost_runs
+from crawl_assets.partitions import PartitionChange, sync_partitions
+from crawl_assets.stages.pipeline import POOL
+from resources.installation import Installation
+
+__all__ = ["Prepared", "command", "environment", "prepare", "serve"]
+
+#: Crawl runs at once. One run drives up to 1,000 domains, so this is about memory, not about politeness.
+CRAWL_RUNS = 4
+#: A daemon that was heard of this recently may be alive: then nothing untagged is taken for lost.
+DAEMON_ALIVE_S = 45.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What `prepare` did."""
+
+    cleared: tuple[Cleared, ...]
+    partitions: PartitionChange
+
+
+def prepare(home: Path, installation: Installation) -> Prepared:
+    """Make the instance of `home` ready (see the module docstring). Safe to run again, and while Dagster runs."""
+    if not (home / "dagster.yaml").is_file():
+        raise FileNotFoundError(
+            f"{home}/dagster.yaml is missing: run this in the project's folder or set DAGSTER_HOME to it"
+        )
+    installation.prepare()
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        instance.upgrade()
+        if instance.event_log_storage.supports_global_concurrency_limits:
+            instance.event_log_storage.set_concurrency_slots(POOL, CRAWL_RUNS)
+        cleared = clear_lost_runs(instance, all_untagged=not _daemon_alive(instance))
+        return Prepared(tuple(cleared), sync_partitions(instance, installation))
+
+
+def _daemon_alive(instance: dg.DagsterInstance) -> bool:
+    now = time.time()
+    return any(now - beat.timestamp < DAEMON_ALIVE_S for beat in instance.get_daemon_heartbeats().values())
+
+
+def environment(home: Path, base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of Dagster's processes."""
+    env = dict(os.environ if base is None else base)
+    env["DAGSTER_HOME"] = str(home)
+    # Off in dagster.yaml too; the variable also keeps its empty queue folder out of the project.
+    env["DAGSTER_DISABLE_TELEMETRY"] = "1"
+    env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), env.get("PATH", "")])
+    return env
+
+
+def command(host: str, port: int) -> list[str]:
+    """The command that runs webserver, daemon and code server together."""
+    beside = Path(sys.executable).parent / "dagster"
+    dagster = str(beside) if beside.exists() else shutil.which("dagster") or "dagster"
+    return [dagster, "dev", "--host", host, "--port", str(port), "--workspace", "workspace.yaml"]
+
+
+def serve(home: Path, installation: Installation, host: str = "127.0.0.1", port: int = 3000) -> None:
+    """Prepare, then become `dagster dev`: signals go straight to it. Does not return."""
+    prepare(home, installation)
+    os.chdir(home)
+    words = command(host, port)
+    os.execvpe(words[0], words, environment(home))
