@@ -150,8 +150,11 @@ class MemoryFrontier:
         )  # fmt: skip
         self._insert(record)
 
-    def _insert(self, record: UrlRecord, age: int | None = None) -> None:
-        row = _Row(record, next(self._ages) if age is None else age)
+    def _insert(self, record: UrlRecord, instead_of: _Row | None = None) -> None:
+        row = _Row(record, next(self._ages))
+        if instead_of is not None:
+            # As old as the row it replaces, and newer than any entry of that one.
+            row.age, row.version = instead_of.age, instead_of.version
         domain = self._domain(record.domain)
         self._rows[record.key] = domain.rows[record.key] = row
         domain.counters[record.state] += 1
@@ -368,7 +371,7 @@ class MemoryFrontier:
                 old.version += 1
                 del domain.rows[record.key]
                 self._leases.pop(old.token, None)
-            self._insert(replace(record), None if old is None else old.age)
+            self._insert(replace(record), old)
         return len(distinct)
 
     # -- the fetch log of the running night --------------------------------------------------------
