@@ -3,7 +3,10 @@
 ========================  =======================================================================
 ``memory:``               this process only, gone at its end: tests and tiny crawls
 ``sqlite:///path``, path  one file, any number of processes of one machine: the default
+``files:///path``         a folder of small files, for a look with ordinary tools
 ========================  =======================================================================
+
+`sqlite:///data/p.sqlite` is relative, `sqlite:////data/p.sqlite` absolute, as elsewhere.
 """
 
 from __future__ import annotations
@@ -15,25 +18,28 @@ from resources.pages.base import PageStore, PageStoreError
 
 __all__ = ["open_pages"]
 
-_SQLITE = "sqlite:///"
-
 
 def open_pages(url_or_path: str, *, read_only: bool = False) -> PageStore:
     """Open (and create, if need be) the page store that `url_or_path` names.
 
-    `sqlite:///data/p.sqlite` is relative, `sqlite:////data/p.sqlite` absolute, as elsewhere. PageStoreError
-    for an unknown scheme, for a storage that cannot be opened, and for one that is not there if `read_only`.
+    PageStoreError for an unknown scheme, for a storage that cannot be opened, and, if `read_only`, for one
+    that is not there. Back-ends are imported when they are asked for.
     """
-    scheme, separator, _ = url_or_path.partition("://")
-    if not separator and url_or_path:
-        path = url_or_path
-    elif url_or_path.startswith(_SQLITE) and len(url_or_path) > len(_SQLITE):
-        path = unquote(url_or_path.removeprefix(_SQLITE))
-    else:
-        raise PageStoreError(
-            f"page store {url_or_path!r}: no back-end is named {scheme!r}; "
-            "use sqlite:///path/to/file or a plain path"
-        )
-    from resources.pages.sqlite import SqlitePages
+    if url_or_path == "memory:":
+        from resources.pages.memory import MemoryPages
 
-    return SqlitePages(Path(path), read_only=read_only)
+        return MemoryPages()
+    scheme, separator, rest = url_or_path.partition("://")
+    path = unquote(rest.removeprefix("/")) if separator else url_or_path
+    if path and (not separator or (scheme == "sqlite" and rest.startswith("/"))):
+        from resources.pages.sqlite import SqlitePages
+
+        return SqlitePages(Path(path), read_only=read_only)
+    if path and scheme == "files" and rest.startswith("/"):
+        from resources.pages.files import FilePages
+
+        return FilePages(Path(path), read_only=read_only)
+    raise PageStoreError(
+        f"page store {url_or_path!r}: this names no back-end; "
+        "use memory:, sqlite:///path/to/file, files:///path/to/folder or a plain path"
+    )

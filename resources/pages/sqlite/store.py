@@ -18,8 +18,9 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from resources.pages.base import CorruptBody, Kind, PageHead, PageVersion
-from resources.pages.compression import SAMPLE_BODIES, content_hash, train
+from resources.pages.compression import SAMPLE_BODIES, TRAIN_AT, TRAIN_AT_BYTES, content_hash, train
 from resources.pages.head_fields import encode_fields
+from resources.pages.incoming import KEEP, check_versions
 from resources.pages.sqlite.bodies import Bodies, Frames
 from resources.pages.sqlite.database import BUSY_S, Database
 from resources.pages.sqlite.domains import Domain, Domains
@@ -31,16 +32,6 @@ from resources.pages.sqlite.statements import read_statements
 __all__ = ["SqlitePages"]
 
 _SQL = read_statements("store.sql")
-
-#: Older versions kept of each URL: one, so that a quarantined page has something to fall back on.
-KEEP = 1
-
-#: Bodies of a domain before its first dictionary: enough to know what its pages share. (Those before it
-#: stay plain until `maintain`: 64 would leave a crawl of a thousand pages 2 % larger.)
-TRAIN_AT = 32
-
-#: Decoded bytes before the first dictionary, which takes some 60 KB itself.
-TRAIN_AT_BYTES = 512 * 1024
 
 #: Train again when a domain has grown this many times, up to TRAIN_UNTIL bodies: by then it has shown
 #: all its kinds of pages.
@@ -67,8 +58,7 @@ class SqlitePages:
     # -- writing
 
     def put(self, versions: Sequence[PageVersion]) -> None:
-        for version in versions:
-            _check(version)
+        check_versions(versions)
         rest = list(versions)
         # Versions of one URL in one batch follow each other as they would in several.
         while rest:
@@ -331,11 +321,3 @@ class SqlitePages:
             f"page store {self._database.path}: the stored body of {head.url} is damaged"
             f"{f' ({detail})' if detail else ''}; fetch the page again to replace it"
         )
-
-
-def _check(version: PageVersion) -> None:
-    head = version.head
-    if len(head.key) != 16:
-        raise ValueError(f"{head.url}: a key has 16 bytes, not {len(head.key)}")
-    if len(version.body) != head.body_bytes or content_hash(version.body) != head.content_hash:
-        raise ValueError(f"{head.url}: the head's length and hash are not those of the body")
