@@ -10,8 +10,9 @@ all that have been met (the worst case for any cache). At each size the same ope
 * `enqueue`: per URL of such batches;
 * `claim`: per URL, 50 at a time;
 * `ack`: per page, 50 a commit, with a log row and no outlinks;
-* `page`: claim and commit of a whole page with 75 outlinks, 3 of them new, 22 drawn from everywhere, 50
-  from the 500 links that stand on every page.
+* `page`: commit of a page with its log row and 75 outlinks: 50 from the 500 links that stand on every page,
+  22 from the 50,000 URLs met last, 3 new;
+* `scattered`: the same, but the 22 drawn from all that have been met.
 
 CPU time of this process, the making of the test URLs not counted. Ratios matter, not the times.
 """
@@ -36,6 +37,8 @@ KNOWN_SHARE = 0.6
 DOMAINS = 20
 PAGES_PER_COMMIT = 50
 NAVIGATION = 500
+NEAR = 50_000
+OPERATIONS = ("enqueue", "claim", "ack", "page", "scattered")
 
 
 def discovery(number: int) -> Discovery:
@@ -125,22 +128,25 @@ class Load:
         with watch.lap(len(acks)):
             self.frontier.commit(acks, self.now)
 
-    def outlinks(self) -> list[Discovery]:
+    def outlinks(self, reach: int) -> list[Discovery]:
         navigation = min(NAVIGATION, self.size)
-        links = [discovery(self.random.randrange(navigation)) for _ in range(50)]
-        return links + self.batch(22, 3)
+        numbers = [self.random.randrange(navigation) for _ in range(50)]
+        numbers += [self.random.randrange(max(0, self.size - reach), self.size) for _ in range(22)]
+        return [discovery(number) for number in numbers] + self.batch(0, 3)
 
     def measure(self, rounds: int) -> dict[str, float]:
-        enqueue, claim, ack, page = Stopwatch(), Stopwatch(), Stopwatch(), Stopwatch()
+        watches = {name: Stopwatch() for name in OPERATIONS}
         for _ in range(rounds):
-            self.enqueue(enqueue)
-        for _ in range(rounds):
-            self.commit(self.claim(claim), list, ack)
-        for _ in range(rounds):
-            claims = self.claim(page)
-            page.count -= len(claims)  # counted by the commit
-            self.commit(claims, self.outlinks, page)
-        reports = [enqueue.report("enqueue"), claim.report("claim"), ack.report("ack"), page.report("page")]
+            self.enqueue(watches["enqueue"])
+        links: dict[str, Callable[[], list[Discovery]]] = {
+            "ack": list,
+            "page": lambda: self.outlinks(NEAR),
+            "scattered": lambda: self.outlinks(self.size),
+        }
+        for name, outlinks in links.items():
+            for _ in range(rounds):
+                self.commit(self.claim(watches["claim"]), outlinks, watches[name])
+        reports = [watch.report(name) for name, watch in watches.items()]
         return {name: value for report in reports for name, value in report.items()}
 
 
@@ -170,7 +176,7 @@ def _disk(path: Path) -> int:
 def _line(row: dict[str, float | str]) -> str:
     parts = [
         f"{name} {row[f'{name}_cpu_us']:>7} us (longest call {row[f'{name}_longest_ms']} ms)"
-        for name in ("growth", "enqueue", "claim", "ack", "page")
+        for name in ("growth", *OPERATIONS)
     ]
     head = f"{row['backend']:<7}{row['urls']:>10,} URLs: "
     return head + ", ".join(parts) + f", rss {row['rss_mb']} MB, disk {row['disk_mb']} MB"
