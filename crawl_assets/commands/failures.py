@@ -52,7 +52,7 @@ def report(error: Exception) -> int:
     if isinstance(error, CommandFailed):
         return _say(error.message, error.code)
     kinds = {f"{cls.__module__}.{cls.__name__}" for cls in type(error).__mro__}
-    if "resources.site.load.SiteFileError" in kinds:
+    if "resources.site.problems.SiteFileError" in kinds:
         count = len(getattr(error, "problems", ()))
         return _say(
             f"{error}\n{count} problem{'s' * (count != 1)} in site files; nothing was done", ExitCode.USAGE
@@ -75,6 +75,7 @@ _STORAGE = {
     "resources.pages.base.PageStoreError",
     "resources.pacing.ledger.base.LedgerError",
     "resources.crawler.writer.StorageStuck",
+    "resources.warehouse.connection.WarehouseError",
     "_duckdb.Error",
     "duckdb.Error",
     "duckdb.duckdb.Error",

@@ -1,2 +1,203 @@
-def top() -> None:
-    raise NotImplementedError
+"""`nightcrawl top`: the crawl as it goes, read from the shared frontier: any terminal, any machine, over ssh."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .log_window import LogWindow
+from .terminal import count, say, say_json, share, span
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from resources.frontier.base import Frontier
+    from resources.installation import Installation
+
+__all__ = ["top"]
+
+
+def top(
+    every: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 2.0,
+    looks: Annotated[int, typer.Option(min=0, help="End after so many looks; 0 never does.")] = 0,
+    window: Annotated[float, typer.Option(min=1.0, help="Seconds the rates are taken over.")] = 60.0,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document a look.")] = False,
+) -> None:
+    """Watch: queue, seen, rate, ETA, workers, the slowest and the sickest domains. Plain lines when piped."""
+    from resources.installation import Installation
+
+    installation = Installation.from_environment().prepare()
+    frontier = installation.open_frontier()
+    try:
+        view = _View(installation, frontier, window)
+        if as_json or not sys.stdout.isatty():
+            _plainly(view, every, looks, as_json)
+        else:
+            _live(view, every, looks)
+    except KeyboardInterrupt:
+        pass  # how one leaves it
+    finally:
+        frontier.close()
+
+
+def _plainly(view: _View, every: float, looks: int, as_json: bool) -> None:
+    """Without a number of looks, one: a pipe wants an answer."""
+    for look in range(looks or 1):
+        if look:
+            time.sleep(every)
+        view.look()
+        if as_json:
+            say_json(view.as_json())
+        else:
+            for line in view.lines():
+                say(line)
+        sys.stdout.flush()
+
+
+def _live(view: _View, every: float, looks: int) -> None:
+    from rich.live import Live
+
+    look = 0
+    with Live(auto_refresh=False, screen=looks == 0) as live:
+        while looks == 0 or look < looks:
+            view.look()
+            live.update(view.table(), refresh=True)
+            time.sleep(every)
+            look += 1
+
+
+class _View:
+    """One look after the other. Costs a read of the counters and of the log rows that are new since the last."""
+
+    def __init__(self, installation: Installation, frontier: Frontier, window: float) -> None:
+        self._installation = installation
+        self._frontier = frontier
+        self._log = LogWindow(frontier, window)
+        self._pace: dict[str, str] = {}
+
+    def look(self) -> None:
+        self.now = time.time()
+        self.counts = dict(self._frontier.all_counts())
+        self.workers = self._frontier.workers(self.now)
+        self._log.read(self.now)
+        ledger = self._installation.open_ledger()
+        try:
+            for row in ledger.all():
+                wait = max(row.owed_until, row.breaker_until) - self.now
+                words = (
+                    f"paused: {row.paused_cause}"
+                    if row.paused_cause
+                    else f"waits {span(wait)}"
+                    if wait > 0
+                    else ""
+                )
+                self._pace[row.domain] = words or (f"{row.rate:.2f}/s" if row.rate is not None else "")
+        finally:
+            ledger.close()
+
+    @property
+    def totals(self) -> dict[str, float | None]:
+        pending = sum(c.pending for c in self.counts.values())
+        sums = self._log.domains.values()
+        requests = sum(d.requests for d in sums)
+        rates = {name: d.requests / self._log.seconds for name, d in self._log.domains.items()}
+        # The night ends when the slowest of the domains that move does.
+        etas = [self.counts[n].pending / r for n, r in rates.items() if r > 0 and n in self.counts]
+        return {
+            "seen": sum(c.discovered for c in self.counts.values()),
+            "queue": pending,
+            "leased": sum(c.leased for c in self.counts.values()),
+            "failed": sum(c.failed for c in self.counts.values()),
+            "requests": requests,
+            "rate": requests / self._log.seconds,
+            "throttled": sum(d.throttled for d in sums),
+            "forbidden": sum(d.forbidden for d in sums),
+            "server_errors": sum(d.server_errors for d in sums),
+            "timeouts": sum(d.timeouts for d in sums),
+            "walls": sum(d.walls for d in sums),
+            "cache_hits": sum(d.not_modified for d in sums),
+            "eta_s": max(etas) if etas else None,
+            "workers": len(self.workers),
+        }
+
+    def slowest(self, n: int) -> list[str]:
+        """Domains with a queue, by how long it will take at the rate of the window."""
+        waiting = [name for name, c in self.counts.items() if c.pending]
+        return sorted(waiting, key=lambda name: -self._time_left(name))[:n]
+
+    def _time_left(self, name: str) -> float:
+        seen = self._log.domains.get(name)
+        requests = seen.requests if seen else 0
+        return self.counts[name].pending / (max(requests, 0.1) / self._log.seconds)
+
+    def sickest(self, n: int) -> list[str]:
+        ill = [name for name, d in self._log.domains.items() if d.trouble]
+        return sorted(ill, key=lambda name: -self._log.domains[name].trouble)[:n]
+
+    def lines(self) -> list[str]:
+        t = self.totals
+        requests = t["requests"] or 0.0
+        head = (
+            f"seen {count(t['seen'] or 0)}  queue {count(t['queue'] or 0)}  {t['rate'] or 0.0:.1f}/s  ETA {span(t['eta_s'])}  "
+            f"workers {count(t['workers'] or 0)}  in the last {self._log.seconds:.0f} s: requests {count(requests)}, "
+            f"429/503 {count(t['throttled'] or 0)} ({share(t['throttled'] or 0, requests)}), 403 {count(t['forbidden'] or 0)}, "
+            f"5xx {count(t['server_errors'] or 0)}, timeouts {count(t['timeouts'] or 0)}, walls {count(t['walls'] or 0)}, "
+            f"cache hits {share(t['cache_hits'] or 0, requests)}"
+        )
+        lines = [head]
+        lines += [f"worker {w.worker}: {w.doing or 'idle'}, {count(w.pages)} pages" for w in self.workers]
+        lines += [f"slowest {self._words(name)}" for name in self.slowest(5)]
+        lines += [
+            f"sickest {self._words(name)}: {self._log.domains[name].words()}" for name in self.sickest(5)
+        ]
+        return lines
+
+    def _words(self, name: str) -> str:
+        counts, seen = self.counts.get(name), self._log.domains.get(name)
+        rate = seen.requests / self._log.seconds if seen else 0.0
+        left = span(self._time_left(name)) if counts is not None and counts.pending and seen else "–"
+        pending = count(counts.pending) if counts is not None else "–"
+        return f"{name}: queue {pending}, {rate:.1f}/s, ETA {left}, pace {self._pace.get(name) or '–'}"
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "at": self.now,
+            "window_s": self._log.seconds,
+            **self.totals,
+            "by_worker": [{"worker": w.worker, "doing": w.doing, "pages": w.pages, "at": w.at} for w in self.workers],
+            "domains": {
+                name: {
+                    "pending": c.pending, "leased": c.leased, "done": c.done, "failed": c.failed, "excluded": c.excluded,
+                    "pace": self._pace.get(name, ""),
+                    **(seen.as_json(self._log.seconds) if (seen := self._log.domains.get(name)) else {}),
+                }
+                for name, c in self.counts.items()
+            },
+            "slowest": self.slowest(5),
+            "sickest": self.sickest(5),
+        }  # fmt: skip
+
+    def table(self) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        head, *rest = self.lines()
+        shown = Table(box=None, pad_edge=False, header_style="dim")
+        for title in ("domain", "queue", "done", "failed", "rate", "429/503", "403", "walls", "pace"):
+            shown.add_column(title, justify="left" if title in ("domain", "pace") else "right")
+        busy = sorted(
+            self.counts, key=lambda name: (name not in self._log.domains, -self.counts[name].pending)
+        )
+        for name in busy[:20]:
+            c, seen = self.counts[name], self._log.domains.get(name)
+            numbers = (seen.throttled, seen.forbidden, seen.walls) if seen else (0, 0, 0)
+            rate = f"{seen.requests / self._log.seconds:.1f}/s" if seen else "–"
+            shown.add_row(
+                Text(name), count(c.pending), count(c.done), count(c.failed), rate, *map(count, numbers),
+                self._pace.get(name, ""),
+            )  # fmt: skip
+        return Group(Text(head, style="bold"), shown, *(Text(line, style="dim") for line in rest))

@@ -71,7 +71,6 @@ def read_sites(*places: Path) -> tuple[list[Site], list[Problem]]:
     reads = [_read(path) for place in places for path in site_paths(place)]
     _unique_names(reads)
     _unique_domains(reads)
-    _agreeing_items(reads)
     problems = [p for read in reads for p in sorted(read.problems, key=lambda p: p.line)]
     return [read.site for read in reads if read.site is not None and not read.problems], problems
 
@@ -192,18 +191,3 @@ def _domains_of(read: _Read) -> tuple[str, ...]:
         return read.site.domains
     value = read.document.value
     return tuple(_usable(value.get("domains"))) if isinstance(value, dict) else ()
-
-
-def _agreeing_items(reads: list[_Read]) -> None:
-    """Sites may fill one table together; then a column has one type."""
-    columns: dict[tuple[str, str], tuple[str, str]] = {}
-    for read in reads:
-        for item, kind in read.site.items.items() if read.site is not None else ():
-            for column, rule in kind.fields.items():
-                first, type_ = columns.setdefault((item, column), (read.file, rule.type))
-                if type_ != rule.type:
-                    read.complain(
-                        f"is {rule.type!r} here and {type_!r} in {first}: one table has one type; "
-                        "rename the field or the item type",
-                        *("items", item, "fields", column),
-                    )
