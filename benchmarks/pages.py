@@ -166,9 +166,7 @@ def run(place: str, versions: list[PageVersion], batch: int) -> None:
         bench.timed("touch (304)", bench.touch)
         bench.timed("put again, unchanged (200)", bench.put)
         for dense in (False, True):
-            bench.timed(
-                f"maintain{', dense' if dense else ''}", lambda dense=dense: bench.maintain(dense=dense)
-            )
+            bench.timed(f"maintain{', dense' if dense else ''}", partial(bench.maintain, dense=dense))
             bench.pages.close()
             bench.pages = open_pages(name)
             bench.size("  after it")

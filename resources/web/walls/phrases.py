@@ -35,7 +35,9 @@ class Phrase:
 
 
 def _phrase(kind: str, weight: int, *alternatives: str) -> Phrase:
-    return Phrase(kind, weight, re.compile("|".join(f"(?:{one})" for one in alternatives)))
+    # Whole words only: "no such app" is a hoster's error, "no such applications" is prose.
+    joined = "|".join(f"(?:{one})" for one in alternatives)
+    return Phrase(kind, weight, re.compile(rf"(?<!\w)(?:{joined})(?!\w)"))
 
 
 _END = r"[\s.!?…:]*"

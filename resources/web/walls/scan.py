@@ -26,6 +26,7 @@ _LOOKAROUND = re.compile(r"\(\?(?:<?[=!]|P=)|\\[1-9]|[*+?}]\+|\\Z")
 
 def _widened(pattern: str) -> str | None:
     """`pattern` in RE2 syntax, matching at least what it matches; None if that cannot be said."""
+    pattern = pattern.replace(r"(?<!\w)", "").replace(r"(?!\w)", "")  # a boundary only narrows
     if _LOOKAROUND.search(pattern):
         return None
     out: list[str] = []

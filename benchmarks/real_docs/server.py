@@ -1,0 +1,78 @@
+"""nginx on loopback: one address a package, no privileges needed, everything below a temporary folder."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .packages import PACKAGES, PORT
+
+__all__ = ["request_log", "serve"]
+
+_SERVER = """
+    server {{
+        listen {address}:{port} backlog=1024;
+        root {root};
+        index index.html;
+        absolute_redirect off;
+    }}
+"""
+_CONFIG = """
+daemon off;
+worker_processes 1;
+pid {work}/nginx.pid;
+error_log {work}/error.log error;
+events {{ worker_connections 4096; }}
+http {{
+    types {{ text/html html htm; text/css css; text/plain txt; text/xml xml; application/javascript js;
+            image/png png; image/gif gif; image/jpeg jpg jpeg; image/svg+xml svg; }}
+    default_type application/octet-stream;
+    log_format urls '$server_addr $status $request_uri';
+    access_log {work}/access.log urls buffer=64k flush=1s;
+    client_body_temp_path {work}/body; proxy_temp_path {work}/proxy; fastcgi_temp_path {work}/fcgi;
+    uwsgi_temp_path {work}/uwsgi; scgi_temp_path {work}/scgi;
+    sendfile on; tcp_nopush on; keepalive_requests 100000; keepalive_timeout 65;
+    gzip {gzip}; gzip_comp_level 1; gzip_types text/plain text/css;
+    {servers}
+}}
+"""
+
+
+@contextmanager
+def serve(work: Path, *, gzip: bool = False) -> Iterator[Path]:
+    """Run nginx over all packages while the block runs; yields its access log."""
+    work.mkdir(parents=True, exist_ok=True)
+    log = work / "access.log"
+    log.unlink(missing_ok=True)
+    servers = "".join(_SERVER.format(address=p.address, port=PORT, root=p.folder) for p in PACKAGES)
+    config = work / "nginx.conf"
+    config.write_text(_CONFIG.format(work=work, servers=servers, gzip="on" if gzip else "off"))
+    process = subprocess.Popen(
+        ["/usr/sbin/nginx", "-p", str(work), "-e", str(work / "error.log"), "-c", str(config)]
+    )
+    try:
+        for _ in range(100):
+            try:
+                urllib.request.urlopen(PACKAGES[0].seed, timeout=1).close()
+                break
+            except OSError:
+                if process.poll() is not None:
+                    raise RuntimeError(f"nginx did not start: see {work}/error.log") from None
+                time.sleep(0.05)
+        yield log
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def request_log(log: Path) -> list[tuple[str, int, str]]:
+    """(URL, status, path) of every request nginx answered."""
+    rows = []
+    for line in log.read_text(errors="replace").splitlines():
+        address, status, path = line.split(" ", 2)
+        rows.append((f"http://{address}:{PORT}{path}", int(status), path))
+    return rows
