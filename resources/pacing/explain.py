@@ -24,14 +24,15 @@ def decision_of(lane: Lane, now: float) -> Decision:
         reasons.append(
             Reason(ReasonName.RETRY_AFTER, lane.owed_until, "the server asked to wait, or we back off")
         )
-    opens = limits.window.opens_at(now) if limits.window else now
-    if limits.window and opens > now:
+    at = max(now, lane.due, lane.gate)
+    opens = limits.window.opens_at(at) if limits.window and math.isfinite(at) else at
+    if limits.window and opens > at:
         window = limits.window
         hours = f"{window.start:%H:%M}-{window.end:%H:%M} {window.zone}"
         reasons.append(Reason(ReasonName.WINDOW, opens, f"only within {hours}"))
     if lane.due > now or lane.factor < 1 or (learner and learner.cool_left):
         reasons += _rate_reasons(lane, now)
-    at = max(now, lane.due, lane.gate, opens)
+    at = opens
     if lane.in_flight >= lane.cap:
         reasons.append(Reason(ReasonName.CONCURRENCY, at, f"{lane.in_flight} requests in flight are allowed"))
     if lane.want <= 0:

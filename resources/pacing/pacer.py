@@ -17,7 +17,6 @@ from collections.abc import Iterable
 from resources.clock import Clock
 from resources.pacing.base import (
     Decision,
-    EventKind,
     Observation,
     Outcome,
     PaceEvent,
@@ -26,13 +25,13 @@ from resources.pacing.base import (
     Slot,
     SlotSource,
 )
-from resources.pacing.breaker import COOL_OFF_S, Breaker, BreakerState
+from resources.pacing.breaker import BreakerState
 from resources.pacing.explain import decision_of, snapshot_of
 from resources.pacing.lane import Lane
-from resources.pacing.learning import NO_BURST, Change
+from resources.pacing.learning import NO_BURST
 from resources.pacing.ledger.base import Command, Ledger, NightRow
+from resources.pacing.reactions import answered, failed, obey, page_came, refused, shrunken, told
 from resources.pacing.slots import LocalSlots
-from resources.pacing.waits import wait_after_refusal
 
 __all__ = ["Pacer"]
 
@@ -42,13 +41,10 @@ _LATE_SHARE, _LATE_MIN_S = 0.5, 0.002
 _JITTER_NO_BURST = 0.05
 # A rate grown by that factor makes the slot already booked obsolete.
 _REBOOK = 1.5
-# Refusals at the floor of the rate until the domain is paused for a person to look at.
-_FLOOR_HITS = 3
 _REFUSALS = (429, 503)
 _FAILURES = frozenset(
     (Outcome.TIMEOUT, Outcome.CONNECT_ERROR, Outcome.DNS, Outcome.TLS, Outcome.PROTOCOL, Outcome.TRUNCATED)
 )
-_ALERTING = frozenset(("throttled", "403", "wall"))
 _NOTHING: list[PaceEvent] = []
 
 
@@ -157,17 +153,30 @@ class Pacer:
         if not lane.dirty:
             lane.dirty = True
             self._dirty.append(lane)
-        status = observation.status
+        status, outcome = observation.status, observation.outcome
         now = observation.at
         events = _NOTHING
-        if status in _REFUSALS:
-            events = self._refused(lane, observation, status or 0, now)
-        elif observation.outcome == "ok" and (status == 200 or status is None):
-            events = self._good(lane, slot, observation, now)
-        elif observation.outcome in _FAILURES:
-            events = self._failed(lane, observation, now)
-        elif observation.outcome != Outcome.REFUSED_HERE:
-            events = self._answered(lane, slot, observation, now)
+        # 1. a page  2. a refusal  3. no whole response  4. any other answer  5. nothing was sent: no lesson
+        if status == 200 and outcome == "ok":
+            if (
+                lane.breaker.in_a_row
+                or lane.refused_in_a_row
+                or lane.breaker.state is not BreakerState.CLOSED
+            ):
+                events = page_came(lane, now)
+            if lane.learner is not None:  # else unlimited: there is no rate to learn
+                if lane.signals.is_shrunk(observation):
+                    events = events + shrunken(lane, observation, now)
+                else:
+                    lane.signals.good(observation.body_bytes)
+                events = self._learn(lane, slot, observation, now, events)
+        elif status in _REFUSALS:
+            events = refused(lane, observation, now, self._rng)
+        elif outcome in _FAILURES:
+            events = failed(lane, observation, now)
+        elif outcome != Outcome.REFUSED_HERE:
+            events = answered(lane, observation, now)
+            events = self._learn(lane, slot, observation, now, events)
         if not lane.stamp and lane.want > 0:
             self._enqueue(lane, now)
         return events
@@ -280,6 +289,8 @@ class Pacer:
         at = max(lane.due, lane.gate, lane.window_opens)
         if at == math.inf:
             return
+        if at >= lane.window_closes and lane.limits.window is not None:
+            at = lane.limits.window.opens_at(at)
         if lane.learner is None and at <= now and lane.breaker.state is BreakerState.CLOSED:
             self._stamp += 1
             lane.stamp = self._stamp
@@ -327,18 +338,6 @@ class Pacer:
 
     # -- what observations do -------------------------------------------------------------------------------------
 
-    def _good(self, lane: Lane, slot: Slot, observation: Observation, now: float) -> list[PaceEvent]:
-        events = _NOTHING
-        breaker = lane.breaker
-        if breaker.in_a_row or breaker.state is not BreakerState.CLOSED:
-            events = self._breaker_success(lane, now)
-        lane.refused_in_a_row = 0
-        if lane.signals.is_shrunk(observation):
-            events = events + self._sign(lane, observation, now)
-        else:
-            lane.signals.good(observation.body_bytes)
-        return self._learn(lane, slot, observation, now, events)
-
     def _learn(
         self, lane: Lane, slot: Slot, observation: Observation, now: float, events: list[PaceEvent]
     ) -> list[PaceEvent]:
@@ -348,7 +347,7 @@ class Pacer:
         paced = slot.late_s <= _LATE_MIN_S or slot.late_s * learner.rate <= _LATE_SHARE
         change = learner.accepted(observation.started_at, observation.ttfb_s, now, paced)
         if change is not None:
-            events = [*events, self._told(lane, change, now)]
+            events = [*events, told(lane, change, now)]
         if slot.saturated and not learner.cool_left:
             ladder.measured(slot.in_flight, observation.duration_s, now)
         if learner.rate * lane.interval * lane.factor > _REBOOK and lane.due > now:
@@ -358,156 +357,12 @@ class Pacer:
             lane.stamp = 0
         return events
 
-    def _answered(self, lane: Lane, slot: Slot, observation: Observation, now: float) -> list[PaceEvent]:
-        """A response that is no plain page: redirects, client and server errors, walls."""
-        events = self._sign(lane, observation, now)
-        cause = ""
-        if observation.outcome == Outcome.WALL:
-            lane.walls += 1
-            cause = "wall"
-        elif observation.status == 403:
-            lane.forbidden += 1
-            cause = "403"
-        elif observation.status is not None and observation.status >= 500:
-            lane.failures += 1
-            cause = "5xx"
-        if cause:
-            events = events + self._breaker_failure(lane, cause, now)
-        else:
-            lane.refused_in_a_row = 0
-            if lane.breaker.in_a_row or lane.breaker.state is not BreakerState.CLOSED:
-                events = events + self._breaker_success(lane, now)
-        return self._learn(lane, slot, observation, now, events)
-
-    def _failed(self, lane: Lane, observation: Observation, now: float) -> list[PaceEvent]:
-        lane.failures += 1
-        return self._sign(lane, observation, now) + self._breaker_failure(lane, str(observation.outcome), now)
-
-    def _sign(self, lane: Lane, observation: Observation, now: float) -> list[PaceEvent]:
-        """Count the signs of a ban; slow down at a jump."""
-        sign = lane.signals.seen(observation)
-        if not sign or lane.learner is None:
-            return []
-        lane.signals.reacted(sign)
-        return [self._told(lane, lane.learner.trouble(sign, now), now)]
-
-    def _refused(self, lane: Lane, observation: Observation, status: int, now: float) -> list[PaceEvent]:
-        lane.throttled += 1
-        events: list[PaceEvent] = []
-        learner = lane.learner
-        fresh = observation.started_at > lane.owed_until - 1e-9 or lane.refused_in_a_row == 0
-        if learner is not None:
-            change = learner.refused(observation.started_at, now, status)
-            fresh = change is not None
-            if change is not None:
-                events.append(self._told(lane, change, now))
-                at_floor = learner.rate <= learner.floor * 1.01
-                lane.floor_hits = lane.floor_hits + 1 if at_floor else 0
-        if fresh:
-            lane.refused_in_a_row += 1
-            opened = self._breaker_failure(lane, "throttled", now)
-            if opened and learner is not None:
-                events.append(self._told(lane, learner.trouble(str(status), now), now))
-            events += opened
-        wait = wait_after_refusal(status, max(1, lane.refused_in_a_row), observation.retry_after_s, self._rng)
-        if fresh or observation.retry_after_s is not None:
-            events += self._owe(lane, now + wait, observation, status, now)
-        if lane.floor_hits >= _FLOOR_HITS and not lane.paused_cause:
-            events += self._pause(lane, f"throttled at its floor of {lane.limits.min_rate:g} r/s", now)
-        return events
-
-    def _owe(
-        self, lane: Lane, until: float, observation: Observation, status: int, now: float
-    ) -> list[PaceEvent]:
-        if until <= lane.owed_until:
-            return []
-        lane.waited_s += until - max(now, lane.owed_until)
-        lane.owed_until = until
-        lane.refresh_gate()
-        lane.stamp = 0  # its entry is too early now; done() enqueues it anew
-        asked = "" if observation.retry_after_s is None else f", Retry-After: {observation.retry_after_s:g}"
-        kind = EventKind.PUT_OFF if until - now > lane.limits.retry_after_max_s else EventKind.WAIT
-        detail = f"{status}{asked}: the domain waits {until - now:.2f} s"
-        return [PaceEvent(lane.domain, now, kind, detail, str(status), until, lane.rate)]
-
-    def _breaker_failure(self, lane: Lane, cause: str, now: float) -> list[PaceEvent]:
-        breaker = lane.breaker
-        if cause not in COOL_OFF_S or not breaker.failure(cause, now):
-            return []
-        lane.refresh_gate()
-        lane.stamp = 0
-        detail = (
-            f"{breaker.in_a_row} times {cause} in a row: stopped for {breaker.until - now:.0f} s,"
-            f" then one probe; its URLs stay pending"
-        )
-        alert = cause in _ALERTING or breaker.opened > 2
-        put_off = breaker.until - now > lane.limits.retry_after_max_s
-        events = [
-            PaceEvent(
-                lane.domain, now, EventKind.BREAKER_OPEN, detail, cause, breaker.until, lane.rate, alert
-            )
-        ]
-        if put_off:
-            events.append(
-                PaceEvent(lane.domain, now, EventKind.PUT_OFF, detail, cause, breaker.until, lane.rate)
-            )
-        return events
-
-    def _breaker_success(self, lane: Lane, now: float) -> list[PaceEvent]:
-        cause = lane.breaker.cause
-        if not lane.breaker.success():
-            return []
-        lane.refresh_gate()
-        detail = f"the probe brought a page: {cause} is over"
-        return [PaceEvent(lane.domain, now, EventKind.RESUMED, detail, cause, None, lane.rate)]
-
-    def _told(self, lane: Lane, change: Change, now: float) -> PaceEvent:
-        return PaceEvent(lane.domain, now, change.kind, change.detail, change.cause, None, lane.rate)
-
-    # -- orders ---------------------------------------------------------------------------------------------------
-
     def _obey(self, lane: Lane, command: Command, now: float) -> list[PaceEvent]:
-        # 1. seen before (the row remembers)  2. slow_down  3. pause  4. resume
-        if command.seq:
-            if command.seq <= lane.command_seq:
-                return []
-            lane.command_seq = command.seq
+        events = obey(lane, command, now)
         self._mark(lane)
-        if command.kind == "slow_down":
-            if command.until <= now:
-                return []
-            lane.slow_factor, lane.slow_until, lane.slow_reason = (
-                command.factor,
-                command.until,
-                command.reason,
-            )
-            lane.refresh_factor(now)
-            detail = f"{command.factor:g} times the rate: {command.reason}"
-            return [
-                PaceEvent(
-                    lane.domain, now, EventKind.SLOWER, detail, command.reason, command.until, lane.rate
-                )
-            ]
-        if command.kind == "pause":
-            return self._pause(lane, command.reason or "paused from outside", now)
-        lane.paused_cause = ""
-        lane.slow_factor, lane.slow_until, lane.slow_reason = 1.0, 0.0, ""
-        lane.floor_hits = lane.refused_in_a_row = 0
-        lane.breaker = Breaker()
-        lane.refresh_factor(now)
-        lane.refresh_gate()
-        lane.stamp = 0
-        self._enqueue(lane, now)
-        return [
-            PaceEvent(lane.domain, now, EventKind.RESUMED, command.reason or "resumed", "", None, lane.rate)
-        ]
-
-    def _pause(self, lane: Lane, cause: str, now: float) -> list[PaceEvent]:
-        lane.paused_cause = cause
-        lane.refresh_gate()
-        lane.stamp = 0
-        self._mark(lane)
-        return [PaceEvent(lane.domain, now, EventKind.PAUSED, cause, cause, None, lane.rate, alert=True)]
+        if not lane.stamp:
+            self._enqueue(lane, now)
+        return events
 
     def _mark(self, lane: Lane) -> None:
         if not lane.dirty:
