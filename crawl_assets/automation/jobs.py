@@ -5,10 +5,11 @@ from __future__ import annotations
 import dagster as dg
 
 from crawl_assets.checks import canary
-from crawl_assets.stages import fetch, raw, retry, seed
-from crawl_assets.stages.pipeline import STAGES
+from crawl_assets.stages import fetch, publish, raw, retry, seed
+from crawl_assets.stages.course import SPECS
+from crawl_assets.stages.tables import TABLES
 
-__all__ = ["CANARIES", "FETCH", "JOBS", "MAX_RUNTIME_S", "NIGHT", "REPARSE", "RETRY"]
+__all__ = ["CANARIES", "FETCH", "JOBS", "MAX_RUNTIME_S", "NIGHT", "PUBLISH", "REPARSE", "RETRY"]
 
 #: A run that is still there after a day has lost its way; budgets and windows end crawls long before.
 MAX_RUNTIME_S = 86_400
@@ -17,7 +18,7 @@ _CRAWLING = {"dagster/max_runtime": str(MAX_RUNTIME_S), "nightcrawl/kind": "craw
 
 NIGHT = dg.define_asset_job(
     "night",
-    selection=dg.AssetSelection.assets(*(spec.key for spec in STAGES)),
+    selection=dg.AssetSelection.assets(*(spec.key for spec in SPECS)),
     description=(
         "Everything for the chosen domains: canaries, seeds, fetch, retry pass, raw bodies, tables, audit, publish. "
         "The schedule `nightly` launches it; launched by hand it goes on where the last one ended."
@@ -41,9 +42,19 @@ RETRY = dg.define_asset_job(
 
 REPARSE = dg.define_asset_job(
     "reparse",
-    selection=dg.AssetSelection.assets(raw.ASSET),
+    selection=dg.AssetSelection.assets(*TABLES, publish.ASSET),
     description="Tables again from the page store, without a single request: after a selector was mended.",
     tags={"nightcrawl/kind": "reparse"},
+)
+
+PUBLISH = dg.define_asset_job(
+    "publish",
+    selection=dg.AssetSelection.assets(publish.ASSET),
+    description=(
+        "Publishes what is loaded. `publish_anyway: true` also where an audit failed: by your decision these rows "
+        "replace the published ones."
+    ),
+    tags={"nightcrawl/kind": "publish"},
 )
 
 CANARIES = dg.define_asset_job(
@@ -53,4 +64,4 @@ CANARIES = dg.define_asset_job(
     tags={"nightcrawl/kind": "canaries"},
 )
 
-JOBS = (NIGHT, FETCH, RETRY, REPARSE, CANARIES)
+JOBS = (NIGHT, FETCH, RETRY, REPARSE, PUBLISH, CANARIES)

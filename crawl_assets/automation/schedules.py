@@ -16,13 +16,12 @@ import dagster as dg
 from crawl_assets.automation.fire_times import GRACE, last_fire, night_of
 from crawl_assets.automation.jobs import CANARIES, NIGHT
 from crawl_assets.partitions import contiguous, domains
-from crawl_assets.stages.pipeline import DOMAINS_PER_RUN
+from crawl_assets.stages.pipeline import DOMAINS_PER_RUN, NIGHT_TAG
 from resources.installation_resource import InstallationResource
 from resources.site.catalog import Catalog
 
 __all__ = ["FIRED_TAG", "NIGHT_TAG", "SCHEDULES", "canary_rounds", "due_nights", "nightly", "range_request"]
 
-NIGHT_TAG = "nightcrawl/night"
 FIRED_TAG = "nightcrawl/fired_at"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Literal
 
 import dagster as dg
@@ -17,7 +17,7 @@ from resources.crawler.crawl import Crawl
 from resources.crawler.order import CrawlOrder, DomainReport
 from resources.crawler.session import CrawlSession
 
-__all__ = ["ASSET", "SPEC", "Watch", "fetch", "order", "verdict"]
+__all__ = ["ASSET", "SPEC", "Done", "Watch", "fetch", "order", "verdict"]
 
 ASSET = "fetched_pages"
 
@@ -49,11 +49,11 @@ LOOK_EVERY_S = 0.5
 Done = Callable[[str, DomainReport], Awaitable[None]]
 
 
-def order(night: Night, stage: Literal["fetch", "retry"]) -> CrawlOrder:
-    """The run's limits as a crawl order over the domains in play."""
+def order(night: Night, stage: Literal["fetch", "retry"], chosen: Sequence[str]) -> CrawlOrder:
+    """The run's limits as a crawl order."""
     minutes = night.config.max_minutes
     return CrawlOrder(
-        domains=night.in_play,
+        domains=tuple(chosen),
         run_id=night.run_id,
         stage=stage,
         max_pages=night.config.max_pages,
@@ -84,7 +84,7 @@ async def fetch(night: Night, session: CrawlSession, then: Done | None = None) -
     if not night.in_play:
         return
     watch = Watch(night, session, ASSET, then)
-    wanted = order(night, "fetch")
+    wanted = order(night, "fetch", night.in_play)
     reports = await session.crawl(wanted, stop=night.stop, on_start=watch.start)
     await watch.finish(reports, wanted.domains)
 

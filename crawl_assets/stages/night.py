@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -21,6 +22,8 @@ from dagster import AssetCheckEvaluation
 from pydantic import Field
 
 from crawl_assets.checks.finding import Finding
+from resources.crawler.order import DomainReport
+from resources.crawler.seeding import SeedReport
 from resources.crawler.storage import Storage
 from resources.installation import Installation
 from resources.site.catalog import Catalog
@@ -47,6 +50,7 @@ class NightConfig(dg.Config):
         description="Retry pass: only failures of these causes (dns, http_500, ...). Empty: all that are eligible.",
     )
     retry_all: bool = Field(default=False, description="Retry pass: also failures not eligible yet.")
+    parse_all: bool = Field(default=False, description="Parse every stored page again, changed or not.")
     publish_anyway: bool = Field(
         default=False,
         description="Publish although an audit failed: by your decision, this run's rows replace the published ones.",
@@ -83,6 +87,8 @@ class Night:
         telling: Telling,
         config: NightConfig,
         stop: asyncio.Event,
+        instance: dg.DagsterInstance,
+        night: str = "",
     ) -> None:
         self.installation = installation
         self.run_id = run_id
@@ -92,12 +98,17 @@ class Night:
         self.config = config
         self.stop = stop
         self.started_at = time.time()
+        self.name = night or datetime.now(UTC).date().isoformat()
+        self.reports: dict[str, DomainReport] = {}
+        self.seeded: dict[str, SeedReport] = {}
         self.fallen: dict[str, Fallen] = {}
         self.unfinished: set[str] = set()
         self.catalog: Catalog
         self.problems: list[Problem] = []
         self.storage: Storage
         self._telling = telling
+        self._instance = instance
+        self._versions: dict[tuple[str, str], str] = {}
         self._teller = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nightcrawl-events")
 
     async def __aenter__(self) -> Night:
@@ -152,6 +163,8 @@ class Night:
         self, asset: str, domain: str, metadata: Mapping[str, Any], tags: Mapping[str, str] | None = None
     ) -> None:
         """The domain's partition of `asset` is done."""
+        if tags and "dagster/data_version" in tags:
+            self._versions[asset, domain] = tags["dagster/data_version"]
         await self._tell(
             dg.AssetMaterialization(
                 dg.AssetKey(asset),
@@ -181,6 +194,15 @@ class Night:
         )
         if not finding.passed and spec.blocking and finding.severity is dg.AssetCheckSeverity.ERROR:
             self.fall(domain, f"check {spec.name}", finding.words)
+
+    async def latest_version(self, asset: str, domain: str) -> str | None:
+        """The data version of the domain's last materialization of `asset`, of this run or of an earlier one."""
+        if (known := self._versions.get((asset, domain))) is not None:
+            return known
+        chosen = dg.AssetRecordsFilter(dg.AssetKey(asset), asset_partitions=[domain])
+        found = await self.call(lambda: self._instance.fetch_materializations(chosen, limit=1))
+        event = found.records[0].asset_materialization if found.records else None
+        return (event.tags or {}).get("dagster/data_version") if event is not None else None
 
     async def _tell(self, event: Event) -> None:
         await self.call(self._telling.log_event, event)

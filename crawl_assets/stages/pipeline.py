@@ -8,49 +8,32 @@ stages. The stages stay assets of their own: each can be materialized, backfille
 
 # No `from __future__ import annotations` here: Dagster reads the step's annotations as objects, not as text.
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import dagster as dg
 
 from crawl_assets.automation.reconciliation import WORKER_TAG, this_process
-from crawl_assets.checks import canary as canary_check
-from crawl_assets.checks import conservation as conservation_check
 from crawl_assets.partitions import domains
-from crawl_assets.stages import fetch as fetch_stage
-from crawl_assets.stages import raw as raw_stage
-from crawl_assets.stages import retry as retry_stage
-from crawl_assets.stages import seed as seed_stage
+from crawl_assets.stages.course import CHECKS, SPECS, run_course
 from crawl_assets.stages.night import Night, NightConfig, Telling
-from crawl_assets.stages.stoppable import run_stoppable, still_wanted, until_stopped
-from resources.crawler.session import CrawlSession
-from resources.frontier.base import StateCounts
+from crawl_assets.stages.stoppable import run_stoppable, still_wanted
 from resources.installation_resource import InstallationResource
 
-__all__ = ["CHECKS", "POOL", "STAGES", "night", "run_night"]
+__all__ = ["DOMAINS_PER_RUN", "NIGHT_TAG", "POOL", "night", "run_night"]
 
-STAGES: tuple[dg.AssetSpec, ...] = (
-    seed_stage.SPEC,
-    fetch_stage.SPEC,
-    retry_stage.SPEC,
-    raw_stage.SPEC,
-)
-CHECKS: tuple[dg.AssetCheckSpec, ...] = (canary_check.SPEC, conservation_check.SPEC)
-
+#: The run tag that names the night a run belongs to.
+NIGHT_TAG = "nightcrawl/night"
 #: Runs that crawl at once are bounded by this pool; `automation/start.py` sets its limit.
 POOL = "crawl"
 #: Domains of one run: one loop drives them all, and a lost run loses nothing but its time. Runs cost memory and
 #: minutes of launching, so there are few of them.
 DOMAINS_PER_RUN = 1_000
 
-#: Stages and checks that make requests.
-_ON_THE_WEB = (seed_stage.ASSET, fetch_stage.ASSET, retry_stage.ASSET)
-
 
 @dg.multi_asset(
     name="stages",
-    specs=STAGES,
+    specs=SPECS,
     check_specs=CHECKS,
     partitions_def=domains,
     can_subset=True,
@@ -79,6 +62,8 @@ def night(
             telling,
             config,
             stop,
+            context.instance,
+            context.run.tags.get(NIGHT_TAG, ""),
         ),
     )
 
@@ -93,7 +78,7 @@ def run_night(instance: dg.DagsterInstance, make: Callable[[asyncio.Event], Nigh
         async with make(stop) as tonight:
             poll = asyncio.create_task(still_wanted(instance, tonight.run_id, stop, tonight.call))
             try:
-                await _stages(tonight)
+                await run_course(tonight)
             finally:
                 poll.cancel()
                 with suppress(asyncio.CancelledError):
@@ -107,51 +92,3 @@ def run_night(instance: dg.DagsterInstance, make: Callable[[asyncio.Event], Nigh
     # A run of checks alone says what it found in the checks; it has nothing to colour red.
     if failure is not None and tonight.selected:
         raise failure
-
-
-async def _stages(tonight: Night) -> None:
-    if any(tonight.does(asset) for asset in _ON_THE_WEB) or tonight.asks(canary_check.SPEC):
-        async with CrawlSession(tonight.installation, tonight.run_id, catalog=tonight.catalog) as session:
-            await _on_the_web(tonight, session)
-    if tonight.asks(conservation_check.SPEC):
-        await _each(tonight, tonight.in_play, lambda domain: _conservation(tonight, domain))
-    if tonight.does(raw_stage.ASSET):
-        await _each(tonight, tonight.in_play, lambda domain: raw_stage.raw(tonight, domain))
-
-
-async def _on_the_web(tonight: Night, session: CrawlSession) -> None:
-    for domain in tonight.in_play:
-        try:
-            session.territory.rules(domain)
-        except Exception as error:
-            tonight.fall(domain, "site file", str(error))
-    if tonight.asks(canary_check.SPEC) and tonight.in_play:
-        results = await until_stopped(session.canaries(tonight.in_play), tonight.stop)
-        if results is not None:
-            for domain in tonight.in_play:
-                await tonight.found(canary_check.SPEC, domain, canary_check.canary(domain, results))
-    if tonight.does(seed_stage.ASSET):
-        await until_stopped(seed_stage.seed(tonight, session), tonight.stop)
-    if tonight.does(fetch_stage.ASSET):
-        await fetch_stage.fetch(tonight, session)
-    if tonight.does(retry_stage.ASSET):
-        await retry_stage.retry(tonight, session)
-
-
-async def _each(tonight: Night, chosen: Sequence[str], work: Callable[[str], Awaitable[object]]) -> None:
-    for domain in chosen:
-        if tonight.stop.is_set():
-            tonight.unfinished.add(domain)
-        else:
-            await work(domain)
-
-
-async def _conservation(tonight: Night, domain: str) -> None:
-    def facts() -> tuple[StateCounts, StateCounts, bool]:
-        frontier = tonight.storage.frontier
-        held = frontier.domain_lease(domain, time.time()) is not None
-        return frontier.counts(domain), frontier.recount(domain), held
-
-    counted, recounted, in_use = await tonight.storage.run(facts)
-    finding = conservation_check.conservation(counted, recounted, in_use=in_use)
-    await tonight.found(conservation_check.SPEC, domain, finding)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
 
 from crawl_assets.partitions import domains
 from crawl_assets.stages.fetch import ASSET as FETCHED
-from crawl_assets.stages.fetch import Watch, order
+from crawl_assets.stages.fetch import Done, Watch, order
 from crawl_assets.stages.metadata import crawl_numbers
 from crawl_assets.stages.night import Night
 from resources.crawler.order import DomainReport
 from resources.crawler.session import CrawlSession
 from resources.crawler.taxonomy import failure_kind
 
-__all__ = ["ASSET", "SPEC", "failed_table", "retry"]
+__all__ = ["ASSET", "SPEC", "eligible", "nothing_to_do", "retry"]
 
 ASSET = "retried_failures"
 
@@ -37,31 +38,39 @@ SPEC = dg.AssetSpec(
 )
 
 
-async def retry(night: Night, session: CrawlSession) -> None:
-    """Try the failures of the domains in play again; a domain without any is done at once."""
-    taking = night.in_play
-    if not taking:
+async def eligible(night: Night, session: CrawlSession, domain: str) -> bool:
+    """Whether the retry pass would take anything up."""
+    failures = await session.storage.run(session.storage.frontier.failures, domain)
+    chosen = {c: n for c, n in failures.items() if not night.config.causes or c in night.config.causes}
+    return any((all_of_them if night.config.retry_all else now) for all_of_them, now in chosen.values())
+
+
+async def nothing_to_do(night: Night, session: CrawlSession, domain: str) -> None:
+    """The domain has no failure that is eligible: done without a request."""
+    counts = await session.storage.run(session.storage.frontier.counts, domain)
+    numbers = crawl_numbers(DomainReport(domain), counts)
+    numbers["end in words"] = "nothing was eligible"
+    numbers["still failed"] = await failed_table(session, domain)
+    await night.materialized(ASSET, domain, numbers)
+
+
+async def retry(night: Night, session: CrawlSession, taking: Sequence[str], then: Done) -> None:
+    """Try the failures of `taking` again; `then(domain, report)` is awaited for each that is done."""
+    if not taking or night.stop.is_set():
+        night.unfinished.update(taking)
         return
-    frontier = session.storage.frontier
-    watch = Watch(night, session, ASSET)
+    watch = Watch(night, session, ASSET, then)
     taken, reports = await session.retry(
-        order(night, "retry"),
+        order(night, "retry", taking),
         causes=night.config.causes or None,
         force=night.config.retry_all,
         stop=night.stop,
         on_start=watch.start,
     )
     await watch.finish(reports, [d for d in taking if taken.get(d)])
-    if night.stop.is_set():
-        night.unfinished.update(taking)
-        return
     for domain in taking:
         if not taken.get(domain):
-            counts = await session.storage.run(frontier.counts, domain)
-            numbers = crawl_numbers(DomainReport(domain), counts)
-            numbers["end in words"] = "nothing was eligible"
-            numbers["still failed"] = await failed_table(session, domain)
-            await night.materialized(ASSET, domain, numbers)
+            await nothing_to_do(night, session, domain)
 
 
 async def failed_table(session: CrawlSession, domain: str) -> dg.MetadataValue[Any]:

@@ -67,4 +67,5 @@ async def _seeded(
         why = report.problems[0] if report.problems else "the site file names no seed and no sitemap on it"
         night.fall(domain, ASSET, f"nothing to start from: {why}")
         return
+    night.seeded[domain] = report
     await night.materialized(ASSET, domain, seed_numbers(report, counts, seconds))

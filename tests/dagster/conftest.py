@@ -17,6 +17,9 @@ from crawl_assets.partitions import domains, sync_partitions
 from practice_site import site_yaml
 from resources.installation import Installation
 
+#: Every stage, in order.
+NIGHT = ("seed_frontier", "fetched_pages", "retried_failures", "raw_html", "pages", "links", "items", "published")
+
 
 @dataclass
 class House:

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from resources.extract.items import Column
 from resources.installation import Installation
+from resources.site.catalog import Catalog
 from resources.warehouse.connection import open_warehouse
 from resources.warehouse.folders import TableFolders
 from resources.warehouse.item_tables import create_views, ensure_item_tables, item_types, wanted_columns
@@ -60,7 +61,12 @@ class LoadReport:
 
 
 def load_domains(
-    installation: Installation, domains: Iterable[str], *, run_id: str = "", wait_s: float = 600.0
+    installation: Installation,
+    domains: Iterable[str],
+    *,
+    run_id: str = "",
+    wait_s: float = 600.0,
+    catalog: Catalog | None = None,
 ) -> LoadReport:
     """Load what is staged for `domains`, and everything of the fetch log. Safe to repeat at any point.
 
@@ -70,7 +76,7 @@ def load_domains(
     started = time.monotonic()
     report = LoadReport()
     folders = TableFolders.of(installation)
-    catalog = installation.catalog()
+    catalog = installation.catalog() if catalog is None else catalog
     frontier, ledger = installation.open_frontier(), installation.open_ledger()
     try:
         with open_warehouse(folders, wait_s) as connection:

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -58,7 +59,7 @@ class _Child:
 
     def _send(self, message: object) -> None:
         try:
-            send(cast(BinaryIO, self.process.stdin), message)
+            send(cast("BinaryIO", self.process.stdin), message)
         except BrokenPipeError:
             pass  # it is dead; reading its answer will say so
 
@@ -69,7 +70,7 @@ class _Child:
 
     def answer(self) -> ChunkDone:
         """EOFError if it died."""
-        done = receive(cast(BinaryIO, self.process.stdout))
+        done = receive(cast("BinaryIO", self.process.stdout))
         assert isinstance(done, ChunkDone)
         return done
 
@@ -111,6 +112,8 @@ class ParserPool:
         self._timeout = page_timeout_s
         self._children: list[_Child] = []
         self._blank_deaths: dict[int, int] = {}
+        self.stop = threading.Event()
+        """Set from any thread: the parse step at hand ends with ParseError, and stages nothing."""
 
     def __enter__(self) -> ParserPool:
         return self
@@ -173,6 +176,8 @@ class ParserPool:
                     assert child.process.stdout is not None
                     selector.register(child.process.stdout, selectors.EVENT_READ, child)
             while True:
+                if self.stop.is_set():
+                    raise ParseError("asked to stop; nothing of this parse step is staged")
                 events = selector.select(min(_LOOK_EVERY_S, self._timeout))
                 if events:
                     return [key.data for key, _ in events]

@@ -1,0 +1,48 @@
+"""What the checks are told: counts and samples read from the frontier, its log and the page store.
+
+Everything here runs in the storage thread and costs at most a walk over one domain's rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from resources.frontier.base import FetchLogRow, Frontier, Source, State
+from resources.pages.base import Kind, PageStore
+
+__all__ = ["listed_by_state", "log_of_run", "new_bodies", "robots_bodies"]
+
+#: Log rows read at once.
+CHUNK = 5_000
+
+
+def log_of_run(frontier: Frontier, domain: str, run_id: str) -> Iterator[FetchLogRow]:
+    """The fetch log of one domain in one run."""
+    after = 0
+    while rows := frontier.read_log(after, CHUNK, domain):
+        after = rows[-1][0]
+        for _, row in rows:
+            if row.run_id == run_id:
+                yield row
+
+
+def listed_by_state(frontier: Frontier, domain: str) -> Mapping[State, int]:
+    """URLs of the domain that were first met in a sitemap, by state."""
+    return Counter(record.state for record in frontier.records(domain) if record.source is Source.SITEMAP)
+
+
+def new_bodies(pages: PageStore, domain: str, since: float) -> tuple[int, int]:
+    """(pages first seen since then, distinct bodies among them)."""
+    hashes = [head.content_hash for head in pages.scan(domain) if head.first_seen_at >= since]
+    return len(hashes), len(set(hashes))
+
+
+def robots_bodies(frontier: Frontier, pages: PageStore, domain: str) -> tuple[bytes | None, bytes | None]:
+    """(robots.txt of the last look, that of now); remembers the one of now for the next look."""
+    name = f"robots:{domain}"
+    head = next(iter(pages.scan(domain, Kind.ROBOTS)), None)
+    now = pages.body(head) if head is not None else None
+    before = frontier.get_value(name)
+    frontier.set_value(name, (now or b"").decode("latin-1"))
+    return before.encode("latin-1") if before is not None else None, now

@@ -1,0 +1,254 @@
+"""`pages`, `links`, `items`: stored bodies into rows. One parse reads each changed body once and fills all three.
+
+No request is made here. Only pages whose body, parser or extraction rules changed are parsed again; the rows are
+staged as files and loaded into the warehouse in one short transaction per domain, one process at a time (a lock of
+the kernel, which a killed process cannot leave behind).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import dagster as dg
+import duckdb
+
+from crawl_assets.partitions import domains
+from crawl_assets.stages.night import Night
+from crawl_assets.stages.raw import ASSET as RAW
+from resources.extract.version import PARSER_VERSION
+from resources.warehouse.connection import WarehouseError, open_warehouse
+from resources.warehouse.folders import TableFolders
+from resources.warehouse.item_tables import item_types
+from resources.warehouse.load.load import DomainLoad, LoadReport, load_domains
+from resources.warehouse.parse.domain import ParseReport, parse_domain
+from resources.warehouse.parse.pool import ParserPool
+from resources.warehouse.publish.audit import AuditProblem, audit
+from resources.warehouse.statements import identifier
+
+__all__ = ["ITEMS", "LINKS", "PAGES", "SPECS", "TABLES", "Audited", "TableMaker"]
+
+PAGES, LINKS, ITEMS = "pages", "links", "items"
+TABLES = (PAGES, LINKS, ITEMS)
+
+#: Bumped with the parser: stored rows of another version are shown as unsynced and read again from the page store.
+CODE_VERSION = f"parser-{PARSER_VERSION}"
+#: Rows of a table shown in the UI.
+PREVIEWED = 5
+
+
+def _spec(key: str, first_line: str, more: str) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        key,
+        deps=[RAW, "site_files"],
+        description=(
+            f"{first_line}\n\n{more}\n\n**When red:** the failed run names the domain and the reason. A failed audit "
+            "check keeps last night's rows published: look at `rejected_items` and at the canary pages, mend the "
+            "selectors in the site file, and the tables are made again without a request."
+        ),
+        group_name="tables",
+        kinds={"duckdb", "table", "silver"},
+        partitions_def=domains,
+        skippable=True,
+        owners=["team:data"],
+        code_version=CODE_VERSION,
+    )
+
+
+SPECS = (
+    _spec(
+        PAGES,
+        "One row per current page.",
+        "Title, description, language, text length, hash, and when it changed.",
+    ),
+    _spec(
+        LINKS, "One row per page and target.", "Every link found on current pages, with anchor text and rel."
+    ),
+    _spec(
+        ITEMS,
+        "The items of the site file, one table per item type.",
+        "A row that fails its type or a required field goes to `rejected_items` with the reason.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """What the audit of a domain found, and what the checks plot."""
+
+    problems: tuple[AuditProblem, ...]
+    rows: Mapping[str, int]
+    rejected: int
+    previews: Mapping[str, str]
+    columns: Mapping[str, dg.TableSchema]
+
+
+class TableMaker:
+    """Parses and loads domains of one run. Use as a context manager; children and threads end with it."""
+
+    def __init__(self, night: Night) -> None:
+        self._night = night
+        # Children take whole cores; the fetch loop of the same run needs one too.
+        processes = max(1, min(4, (os.cpu_count() or 2) - 1))
+        self._pool = ParserPool(night.installation, night.catalog, processes)
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nightcrawl-tables")
+
+    def __enter__(self) -> TableMaker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.close(at_once=True)
+        self._thread.shutdown(wait=True)
+
+    async def parse(self, domain: str) -> ParseReport | None:
+        """Stage the domain's changed pages; None when it fell or the run was asked to stop."""
+        loop = asyncio.get_running_loop()
+        work = loop.run_in_executor(self._thread, self._parse, domain)
+        stopping = asyncio.ensure_future(self._night.stop.wait())
+        try:
+            both: set[asyncio.Future[Any]] = {work, stopping}
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                self._pool.stop.set()
+            return await work
+        except Exception as error:
+            if self._night.stop.is_set():
+                self._night.unfinished.add(domain)
+            else:
+                self._night.fall(domain, PAGES, f"parsing failed: {error}")
+            return None
+        finally:
+            stopping.cancel()
+
+    def _parse(self, domain: str) -> ParseReport:
+        night = self._night
+        return parse_domain(
+            night.installation, domain, run_id=night.run_id, force=night.config.parse_all, pool=self._pool
+        )
+
+    async def load(self, parsed: Mapping[str, ParseReport]) -> dict[str, tuple[DomainLoad, Audited]]:
+        """Load and audit the domains together; those that fail fall."""
+        loop = asyncio.get_running_loop()
+        try:
+            report, audited = await loop.run_in_executor(self._thread, self._load, list(parsed))
+        except WarehouseError as error:
+            for domain in parsed:
+                self._night.fall(domain, PAGES, str(error))
+            return {}
+        for domain, words in report.failed.items():
+            self._night.fall(domain, PAGES, f"loading failed: {words}")
+        for warning in report.warnings:
+            self._night.say(f"item tables: {warning}")
+        return {d: (report.domains[d], audited[d]) for d in parsed if d in audited}
+
+    def _load(self, chosen: Sequence[str]) -> tuple[LoadReport, dict[str, Audited]]:
+        night = self._night
+        report = load_domains(night.installation, chosen, run_id=night.run_id, catalog=night.catalog)
+        folders = TableFolders.of(night.installation)
+        with open_warehouse(folders) as connection:
+            published = None
+            if folders.published.exists():
+                path = str(folders.published).replace("'", "''")
+                connection.execute(f"ATTACH '{path}' AS last_night (READ_ONLY)")
+                published = "last_night"
+            kinds = item_types(connection)
+            columns = {t: _schema(connection, t) for t in (PAGES, LINKS, *kinds)}
+            return report, {
+                d: self._audited(connection, d, report.domains[d], published, kinds, columns)
+                for d in chosen
+                if d not in report.failed
+            }
+
+    def _audited(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        domain: str,
+        load: DomainLoad,
+        published: str | None,
+        kinds: Sequence[str],
+        columns: Mapping[str, dg.TableSchema],
+    ) -> Audited:
+        problems = audit(connection, domain, self._night.catalog.for_domain(domain), published=published)
+        shown = {PAGES: "url, status, title", LINKS: "from_url, to_url, anchor"}
+        previews = {t: _preview(connection, t, domain, shown.get(t, "*")) for t in (PAGES, LINKS, *kinds)}
+        rows = dict(load.tables)
+        return Audited(tuple(problems), rows, rows.get("rejected_items", 0), previews, columns)
+
+    async def tell(self, domain: str, parse: ParseReport, load: DomainLoad, audited: Audited) -> None:
+        """Materialize the selected tables of one domain."""
+        night = self._night
+        raw_version = await night.latest_version(RAW, domain) or ""
+        tags = {
+            "dagster/code_version": CODE_VERSION,
+            "dagster/data_version": f"{raw_version[:16]}-{parse.extraction_version}-{PARSER_VERSION}",
+            "dagster/input_data_version/raw_html": raw_version,
+            "dagster/input_data_version/site_files": parse.extraction_version,
+        }
+        kinds = [t for t in audited.previews if t not in (PAGES, LINKS)]
+        shared: dict[str, Any] = {
+            "parsed": parse.parsed,
+            "unchanged": parse.unchanged,
+            "gone": parse.gone,
+            "parse s": round(parse.seconds, 3),
+            "pages lost to the parser": len(parse.lost),
+        }
+        for table in (PAGES, LINKS):
+            if night.does(table):
+                numbers = shared | {
+                    "dagster/partition_row_count": audited.rows.get(table, 0),
+                    "dagster/table_name": table,
+                    "dagster/column_schema": audited.columns[table],
+                    "preview": dg.MetadataValue.md(audited.previews[table]),
+                }
+                await night.materialized(table, domain, numbers, tags)
+        if night.does(ITEMS):
+            numbers = shared | {
+                "dagster/partition_row_count": sum(audited.rows.get(k, 0) for k in kinds),
+                "rejected items": audited.rejected,
+                **{f"rows {k}": audited.rows.get(k, 0) for k in kinds},
+                "preview": dg.MetadataValue.md(
+                    "\n\n".join(f"**{k}**\n\n{audited.previews[k]}" for k in kinds) or "no item types"
+                ),
+            }
+            if len(kinds) == 1:
+                numbers["dagster/column_schema"] = audited.columns[kinds[0]]
+            await night.materialized(ITEMS, domain, numbers, tags)
+
+
+def _schema(connection: duckdb.DuckDBPyConnection, table: str) -> dg.TableSchema:
+    rows = connection.execute(
+        "SELECT column_name, data_type, comment, is_nullable FROM duckdb_columns() "
+        "WHERE database_name = current_database() AND schema_name = 'main' AND table_name = ? ORDER BY column_index",
+        [table],
+    ).fetchall()
+    return dg.TableSchema(
+        [
+            dg.TableColumn(
+                name,
+                type=kind,
+                description=comment,
+                constraints=dg.TableColumnConstraints(nullable=bool(nullable)),
+            )
+            for name, kind, comment, nullable in rows
+        ]
+    )
+
+
+def _preview(connection: duckdb.DuckDBPyConnection, table: str, domain: str, columns: str) -> str:
+    found = connection.execute(
+        f"SELECT {columns} FROM {identifier(table)} WHERE domain = ? LIMIT {PREVIEWED}", [domain]
+    )
+    names = [d[0] for d in found.description or []]
+    lines = ["| " + " | ".join(names) + " |", "| " + " | ".join("---" for _ in names) + " |"]
+    for row in found.fetchall():
+        lines.append("| " + " | ".join(_cell(value) for value in row) + " |")
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
+    return text.replace("|", "\\|").replace("\n", " ")[:120]
