@@ -52,8 +52,8 @@ class PagesMachine(RuleBasedStateMachine):
             versions.append(version(path, body, self.at, domain, kind=kind))
             self.bodies[versions[-1].head.content_hash] = body
         self.pages.put(versions)
-        for each in versions:
-            self.place(each.head)
+        for stored in versions:
+            self.place(stored.head)
 
     @rule(data=st.data(), value=st.text(st.characters(exclude_categories=[]), max_size=5))
     def touch(self, data: st.DataObject, value: str) -> None:

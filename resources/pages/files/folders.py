@@ -37,6 +37,9 @@ LAYOUT_VERSION = 1
 #: Ends the name of a file that is not complete yet.
 ASIDE = ".aside"
 
+#: What may be in a root without a version: another process may be making the store at this moment.
+OWN_NAMES = ("version", "keys", "domains")
+
 _numbers = count()
 
 
@@ -59,7 +62,7 @@ class Folders:
                 raise PageStoreError(
                     f"page store {root}: there is no such store; crawl first, or name another"
                 )
-            elif root.exists() and any(root.iterdir()):
+            elif root.exists() and any(path.name.split(".")[0] not in OWN_NAMES for path in root.iterdir()):
                 raise PageStoreError(
                     f"page store {root}: the folder holds other files; name an empty or a new one"
                 )

@@ -74,8 +74,6 @@ class Heads:
         url, final, run_id, depth, encoding, source, verdict, verdict_version, note, vary, headers = (
             json.loads(text)
         )
-        if fetched is None:
-            fetched = validated
         return PageHead(
             (high + (1 << 63)).to_bytes(8) + low,
             url,
@@ -120,7 +118,7 @@ class Heads:
             head.status,
             head.body_bytes,
             head.validated_at,
-            None if fetched == head.validated_at else fetched,
+            fetched,
             None if first_seen_at == fetched else first_seen_at,
             None if changed_at == fetched else changed_at,
             head.requested_at,

@@ -23,7 +23,7 @@ CREATE TABLE dictionary (
 
 CREATE INDEX dictionary_domain ON dictionary (domain_id);
 
--- The current version of each URL and kind. Times that equal the one they default to are NULL.
+-- The current version of each URL and kind. Times that are those of `fetched_at` are NULL.
 CREATE TABLE page (
     id              INTEGER PRIMARY KEY,
     domain_id       INTEGER NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE page (
     status          INTEGER NOT NULL,
     body_bytes      INTEGER NOT NULL,
     validated_at    REAL    NOT NULL,
-    fetched_at      REAL,                                -- NULL: validated_at
+    fetched_at      REAL    NOT NULL,                    -- stored even if the same: a touch must not lengthen the row
     first_seen_at   REAL,                                -- NULL: fetched_at
     changed_at      REAL,                                -- NULL: fetched_at
     requested_at    REAL    NOT NULL,
@@ -57,7 +57,7 @@ CREATE TABLE version (
     status          INTEGER NOT NULL,
     body_bytes      INTEGER NOT NULL,
     validated_at    REAL    NOT NULL,
-    fetched_at      REAL,
+    fetched_at      REAL    NOT NULL,
     first_seen_at   REAL,
     changed_at      REAL,
     requested_at    REAL    NOT NULL,
