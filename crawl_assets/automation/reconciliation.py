@@ -11,9 +11,10 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import dagster as dg
+
+from resources.crawler.liveness import process_start
 
 __all__ = ["WORKER_TAG", "Cleared", "clear_lost_runs", "this_process"]
 
@@ -34,40 +35,16 @@ class Cleared:
     words: str
 
 
-def _started(pid: int) -> str | None:
-    """When the process started, in clock ticks since boot; None when there is none. Tells a pid used again."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        if Path("/proc/self/stat").exists():
-            return None
-        return _started_elsewhere(pid)
-    except OSError:
-        return None
-    fields = stat.rpartition(")")[2].split()
-    return None if fields[0] == "Z" else fields[19]
-
-
-def _started_elsewhere(pid: int) -> str | None:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return None
-    except PermissionError:
-        return "running"
-    return "running"
-
-
 def this_process(run_id: str) -> str:
     """The value of `WORKER_TAG` for a run of this process. The run is named: a retried run inherits the tags."""
-    return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid()) or ''}:{run_id[:8]}"
+    return f"{socket.gethostname()}:{os.getpid()}:{process_start(os.getpid()) or ''}:{run_id[:8]}"
 
 
 def _gone(worker: str) -> bool:
     parts = worker.rsplit(":", 3)
     if len(parts) != 4 or parts[0] != socket.gethostname() or not parts[1].isdigit():
         return False  # another machine: its own Dagster judges
-    return _started(int(parts[1])) != parts[2]
+    return process_start(int(parts[1])) != parts[2]
 
 
 def clear_lost_runs(

@@ -15,6 +15,7 @@ from resources.pages.base import PageHead
 
 from .digest import Digester
 from .lane import Lane
+from .liveness import take_domain
 from .order import CrawlOrder
 from .pace_limits import pace_limits
 from .robots_gate import RobotsGate
@@ -63,13 +64,13 @@ class Refill:
         lane.refilling = True
         try:
             if order.exclusive:
-                lane.lease = await self._storage.run(
-                    frontier.lease_domain, lane.domain, order.worker, order.domain_lease_s, now
+                lease = await self._storage.run(
+                    take_domain, frontier, lane.domain, order.worker, order.domain_lease_s, now
                 )
-                if lane.lease is None:
-                    holder = await self._storage.run(frontier.domain_lease, lane.domain, now)
-                    lane.end("leased", f"{holder.owner if holder else 'another worker'} crawls this domain")
+                if isinstance(lease, str):
+                    lane.end("leased", lease)
                     return
+                lane.lease = lease
             await self._storage.run(frontier.reap, now, lane.domain)
             delay = None
             first = await self._claim(lane, MIN_CLAIM)

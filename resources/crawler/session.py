@@ -11,7 +11,6 @@ a crawl resumes at once instead of waiting for leases to expire.
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import socket
 from collections.abc import Callable, Sequence
@@ -30,6 +29,7 @@ from resources.site.catalog import Catalog
 
 from .canaries import CanaryResult, check_canary
 from .crawl import Crawl
+from .liveness import process_start
 from .order import CrawlOrder, DomainReport
 from .robots_gate import RobotsGate
 from .seeding import Seeder, SeedReport
@@ -41,16 +41,6 @@ __all__ = ["CrawlSession"]
 
 #: Domains seeded at once: their sitemaps are on different hosts, so this is only about memory.
 SEEDING_AT_ONCE = 16
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 class CrawlSession:
@@ -96,7 +86,7 @@ class CrawlSession:
         frontier, now = self.storage.frontier, self.clock.now()
         here = socket.gethostname()
         for beat in frontier.workers(now, max_age_s=30 * 86400.0):
-            if beat.host == here and not _alive(beat.pid):
+            if beat.host == here and process_start(beat.pid) is None:
                 frontier.release_worker(beat.worker, now)
         frontier.reap(now)
 
