@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import time
 from collections.abc import Iterator
@@ -52,13 +53,33 @@ def open_warehouse(folders: TableFolders, wait_s: float = _WAIT_S) -> Iterator[d
             ) from None
         try:
             connection.execute("SET TimeZone = 'UTC'")
-            connection.execute(read_script("tables.sql"))
-            connection.execute(read_script("views.sql"))
+            _ensure_tables(connection)
             yield connection
         finally:
             connection.close()
     finally:
         os.close(descriptor)
+
+
+def _ensure_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create or complete the tables, if the warehouse was made by another version of the scripts.
+
+    In one transaction: a hundred comments would otherwise wait for the disk a hundred times.
+    """
+    script = read_script("tables.sql") + read_script("views.sql")
+    version = hashlib.sha256(script.encode()).hexdigest()
+    connection.execute("CREATE SCHEMA IF NOT EXISTS loading")
+    connection.execute("CREATE TABLE IF NOT EXISTS loading.scripts (version VARCHAR NOT NULL)")
+    if (
+        connection.execute("SELECT 1 FROM loading.scripts WHERE version = $1", [version]).fetchone()
+        is not None
+    ):
+        return
+    connection.execute("BEGIN")
+    connection.execute(script)
+    connection.execute("DELETE FROM loading.scripts")
+    connection.execute("INSERT INTO loading.scripts VALUES ($1)", [version])
+    connection.execute("COMMIT")
 
 
 def _lock(descriptor: int, folders: TableFolders, wait_s: float) -> None:

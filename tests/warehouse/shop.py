@@ -49,6 +49,10 @@ class Shop:
         self.now = 1_700_000_000.0
         self.site("shop", SITE)
 
+    @staticmethod
+    def key(url: str) -> bytes:
+        return key(url)
+
     def site(self, name: str, site: dict[str, Any]) -> None:
         (self.installation.sites / f"{name}.yaml").write_text(yaml.safe_dump(site))
 

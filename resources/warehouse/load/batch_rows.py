@@ -53,9 +53,8 @@ def apply_batch(
 
 def _touched(connection: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """The temporary table of all pages whose rows change: parsed ones, and those that are gone."""
+    connection.execute(_SQL["touched"])
     if parsed := batch.files("parsed"):
-        connection.execute(_SQL["touched"].replace("{parsed}", _list(parsed)))
-    else:
-        connection.execute(_SQL["touched_nothing"])
+        connection.execute(_SQL["touched_parsed"].replace("{parsed}", _list(parsed)))
     if gone := batch.files("gone"):
         connection.execute(_SQL["touched_gone"].replace("{gone}", _list(gone)), {"domain": batch.domain})

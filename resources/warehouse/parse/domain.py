@@ -28,6 +28,8 @@ __all__ = ["ParseReport", "parse_domain"]
 _CHUNK = 500
 #: Smaller chunks than this cost more in files than they gain in balance.
 _SMALLEST_CHUNK = 25
+#: Pages that may each cost their parser its life. More than these are not the pages' fault but a selector's or ours.
+_MAX_LOST = 20
 
 
 @dataclass(slots=True)
@@ -120,6 +122,12 @@ def _stage(
         report.missing += done.missing
         report.errors += done.errors
         report.lost += [_told(page) for page in lost]
+        if len(report.lost) > _MAX_LOST:
+            url, reason, detail = report.lost[-1]
+            raise ParseError(
+                f"{len(report.lost)} pages of {report.domain} ended their parser, the last one {url} ({reason}: {detail}). "
+                f"A selector of site {site.name} may be too costly (:has, several ~): make it simpler"
+            )
         for table, count in done.counts.items():
             report.rows[table] = report.rows.get(table, 0) + count
     report.parsed = report.rows.get("parsed", 0)

@@ -2,7 +2,8 @@
 
 For each domain one of four: 1. its rows passed (or are forced): tonight's rows; 2. its audit failed and there are
 published rows: those, marked stale with the reason; 3. it failed and nothing was ever published: no rows, and its
-line in `domains` says why; 4. it was not asked for: published rows as they are.
+line in `domains` says why; 4. it was not asked for: published rows as they are. What the crawl observed (fetch log,
+rejects, dead letters …) is tonight's in cases 2 and 3 too: whoever mends the domain needs it.
 The old file stays valid for whoever has it open. A crash leaves the old file in place.
 """
 
@@ -18,13 +19,14 @@ from pathlib import Path
 import duckdb
 
 from resources.installation import Installation
+from resources.site.catalog import Catalog
 from resources.warehouse.connection import WarehouseError, open_warehouse
 from resources.warehouse.folders import TableFolders
 from resources.warehouse.item_tables import create_views
 from resources.warehouse.statements import identifier
 
 from .audit import AuditProblem, audit
-from .tables import published_tables
+from .tables import OBSERVED, published_tables
 
 __all__ = ["PublishError", "PublishReport", "publish"]
 
@@ -56,6 +58,7 @@ def publish(
     *,
     failed: Mapping[str, str] | None = None,
     wait_s: float = 600.0,
+    catalog: Catalog | None = None,
 ) -> PublishReport:
     """Audit and publish `domains` (all of the warehouse if None).
 
@@ -66,7 +69,7 @@ def publish(
     folders = TableFolders.of(installation)
     if not folders.warehouse.exists():
         raise PublishError(f"there is no {folders.warehouse} yet: load a domain first")
-    catalog = installation.catalog()
+    catalog = installation.catalog() if catalog is None else catalog
     target = folders.published.with_name(f"published.{os.getpid()}.new.duckdb")
     report = PublishReport()
     with open_warehouse(folders, wait_s) as connection:
@@ -82,7 +85,7 @@ def publish(
                 report.problems[domain] = problems
                 verdicts.setdefault(domain, "; ".join(map(str, problems)))
         try:
-            _build(connection, target, old, sorted(asked & set(known)), known, verdicts, set(force), report)
+            _build(connection, target, old, sorted(asked & set(known)), verdicts, set(force), report)
         except duckdb.Error as error:
             _remove(target)
             raise PublishError(f"published.duckdb could not be made: {error}") from error
@@ -128,7 +131,6 @@ def _build(
     target: Path,
     old: str | None,
     asked: list[str],
-    known: list[str],
     verdicts: Mapping[str, str],
     force: set[str],
     report: PublishReport,
@@ -147,20 +149,31 @@ def _build(
         else:
             report.withheld[domain] = reason
     report.published = fresh
-    kept = [name for name in before if name not in fresh]
     connection.execute(f"ATTACH '{_text(target)}' AS tonight")
+    connection.execute("BEGIN")
     tables = published_tables(connection)
     of_old = _tables_of(connection, old)
+    seen = _old_domains(connection, old)
     for table in tables:
-        report.tables[table] = _copy(connection, table, fresh, kept if table in of_old else [], old)
+        chosen = asked if table in OBSERVED else fresh
+        kept = [name for name in (seen if table in OBSERVED else before) if name not in chosen]
+        report.tables[table] = _copy(connection, table, chosen, kept if table in of_old else [], old)
     for table in sorted(of_old - set(tables)):
         # A table of an older version or of a warehouse that was deleted: its rows are still somebody's data.
         name = identifier(table)
         connection.execute(f"CREATE TABLE tonight.main.{name} AS SELECT * FROM {old}.main.{name}")
-    _mark(connection, known, fresh, report)
+    _mark(connection, old, fresh, report)
     _comment(connection, tables)
+    connection.execute("COMMIT")
     connection.execute("CHECKPOINT tonight")
     connection.execute("DETACH tonight")
+
+
+def _old_domains(connection: duckdb.DuckDBPyConnection, old: str | None) -> list[str]:
+    if old is None:
+        return []
+    rows = connection.execute(f"SELECT domain FROM {old}.main.domains ORDER BY 1").fetchall()
+    return [name for (name,) in rows]
 
 
 def _domains_with_rows(connection: duckdb.DuckDBPyConnection, old: str | None) -> list[str]:
@@ -213,26 +226,26 @@ def _shared_columns(connection: duckdb.DuckDBPyConnection, table: str, old: str)
 
 
 def _mark(
-    connection: duckdb.DuckDBPyConnection, known: list[str], fresh: list[str], report: PublishReport
+    connection: duckdb.DuckDBPyConnection, old: str | None, fresh: list[str], report: PublishReport
 ) -> None:
-    """The `domains` table says of each domain how fresh it is."""
+    """The `domains` table says of each domain how fresh its rows are."""
     now = datetime.now(UTC)
     connection.execute(
-        "UPDATE tonight.main.domains SET published_at = $1, stale = false, stale_reason = NULL, stale_since = NULL "
-        "WHERE list_contains($2, domain)",
+        "UPDATE tonight.main.domains SET published_at = $1, stale = false WHERE list_contains($2, domain)",
         [now, fresh],
     )
-    for domain, reason in report.stale.items():
+    failed = report.stale | report.withheld
+    for domain, reason in failed.items():
         connection.execute(
-            "UPDATE tonight.main.domains SET stale = true, stale_reason = $1, stale_since = coalesce(stale_since, $2) "
-            "WHERE domain = $3",
+            "UPDATE tonight.main.domains SET stale = true, stale_reason = $1, stale_since = $2 WHERE domain = $3",
             [reason, now, domain],
         )
-    for domain, reason in report.withheld.items():
+    if old is not None and failed:
         connection.execute(
-            "INSERT INTO tonight.main.domains BY NAME SELECT * REPLACE (true AS stale, $1 AS stale_reason, "
-            "$2::TIMESTAMPTZ AS stale_since) FROM domains WHERE domain = $3",
-            [reason, now, domain],
+            "UPDATE tonight.main.domains AS t SET published_at = o.published_at, "
+            f"stale_since = coalesce(o.stale_since, t.stale_since) FROM {old}.main.domains o "
+            "WHERE o.domain = t.domain AND list_contains($1, t.domain)",
+            [list(failed)],
         )
 
 

@@ -6,7 +6,7 @@ import duckdb
 
 from resources.warehouse.item_tables import item_types
 
-__all__ = ["KEYS", "keys_of", "published_tables"]
+__all__ = ["KEYS", "OBSERVED", "keys_of", "published_tables"]
 
 #: Table → columns that identify a row within its domain; empty: rows have no identity and are never compared.
 KEYS: dict[str, tuple[str, ...]] = {
@@ -23,6 +23,21 @@ KEYS: dict[str, tuple[str, ...]] = {
     "fetch_log": (),
     "crawl_health": (),
 }
+
+
+#: What the crawl saw and did: facts about tonight, also where tonight's content is not fit to be published.
+OBSERVED = frozenset(
+    {
+        "rejected_items",
+        "failed_urls",
+        "excluded_urls",
+        "domains",
+        "nights",
+        "row_counts",
+        "fetch_log",
+        "crawl_health",
+    }
+)
 
 
 def published_tables(connection: duckdb.DuckDBPyConnection) -> list[str]:

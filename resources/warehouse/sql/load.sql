@@ -2,10 +2,9 @@
 -- put in as literals made from our own file names.
 
 -- name: touched
-CREATE OR REPLACE TEMP TABLE touched AS
-SELECT page_key, signature, url, NULL AS gone FROM read_parquet({parsed})
--- name: touched_nothing
 CREATE OR REPLACE TEMP TABLE touched (page_key BLOB, signature BLOB, url VARCHAR, gone VARCHAR)
+-- name: touched_parsed
+INSERT INTO touched SELECT page_key, signature, url, NULL FROM read_parquet({parsed})
 -- name: touched_gone
 INSERT INTO touched
 SELECT g.page_key, NULL, p.url, g.reason

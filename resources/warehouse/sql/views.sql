@@ -1,6 +1,5 @@
 -- Views of the warehouse that the published copy holds as tables.
 
--- name: crawl_health
 CREATE OR REPLACE VIEW crawl_health AS
 SELECT domain, run_id, time_bucket(INTERVAL 5 MINUTES, started_at) AS window_start,
        count(*) FILTER (WHERE outcome NOT IN ('excluded', 'cached', 'released')) AS requests,
@@ -20,6 +19,8 @@ FROM fetch_log
 WHERE outcome <> 'excluded'
 GROUP BY ALL;
 COMMENT ON VIEW crawl_health IS 'The five health metrics in windows of five minutes, per domain and run, from fetch_log';
+COMMENT ON COLUMN crawl_health.domain IS 'host[:port]';
+COMMENT ON COLUMN crawl_health.run_id IS 'Run that fetched';
 COMMENT ON COLUMN crawl_health.window_start IS 'Start of the five minutes';
 COMMENT ON COLUMN crawl_health.requests IS 'Requests sent';
 COMMENT ON COLUMN crawl_health.pages IS 'Pages gained: new, confirmed by 304, or from the cache';
