@@ -42,18 +42,18 @@ class Heartbeat:
 
     async def run(self) -> None:
         """Beat until cancelled. A storage that fails for a while is the writer's to report."""
-        last_beat = self._clock.now()
+        last_beat = 0.0  # the first beat comes at once: a worker killed in its first seconds must be known
         while True:
-            await self._clock.sleep(LOOK_S)
             try:
                 self.queues = await self._storage.run(self._look)
                 if self._clock.now() - last_beat >= self._order.domain_lease_s / SHARE_OF_LEASE:
-                    last_beat = self._clock.now()
+                    last_beat = 0.0  # the first beat comes at once: a worker killed in its first seconds must be known
                     await self._storage.run(self._beat)
                     # In the loop's own thread: pacer and ledger belong to it. Only changed rows are written.
                     self._pacer.checkpoint(last_beat)
             except FrontierError as error:
                 log.warning("heartbeat failed: %s", error)
+            await self._clock.sleep(LOOK_S)
 
     def _look(self) -> dict[str, int]:
         open_lanes = [lane.domain for lane in list(self._lanes.values()) if not lane.closed]

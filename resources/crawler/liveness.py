@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from pathlib import Path
 
 from resources.frontier.base import DomainLease, Frontier
 
-__all__ = ["owner_is_gone", "process_start", "take_domain"]
+__all__ = ["owner_is_gone", "process_start", "take_domain", "worker_name"]
+
+
+def worker_name() -> str:
+    """`host:pid:start in milliseconds`: unique per process and call, and tells whose process it was."""
+    return f"{socket.gethostname()}:{os.getpid()}:{int(time.time() * 1000)}"
 
 
 def process_start(pid: int) -> str | None:
@@ -46,13 +52,15 @@ def owner_is_gone(worker: str) -> bool:
 def take_domain(frontier: Frontier, domain: str, worker: str, ttl_s: float, now: float) -> DomainLease | str:
     """The lease on a domain, or the words why not.
 
-    A holder of this machine whose process has ended is not waited for: its lease is handed on with a new fence.
+    A holder of this machine whose process has ended is not waited for: its URLs go back to pending and its lease
+    is handed on with a new fence.
     """
     lease = frontier.lease_domain(domain, worker, ttl_s, now)
     if lease is not None:
         return lease
     holder = frontier.domain_lease(domain, now)
     if holder is not None and owner_is_gone(holder.owner):
+        frontier.release_worker(holder.owner, now)
         frontier.unlease_domain(holder)
         lease = frontier.lease_domain(domain, worker, ttl_s, now)
     if lease is not None:

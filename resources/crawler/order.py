@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import time
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["CrawlOrder", "DomainReport", "End", "worker_name"]
+from .liveness import worker_name
+
+__all__ = ["CrawlOrder", "DomainReport", "End"]
 
 #: How a domain's part of a crawl ended. The values are shown in metadata and tables.
 End = Literal[
@@ -22,11 +21,6 @@ End = Literal[
     "lost_lease",  # somebody else took it over
     "error",  # the domain could not be started; `detail` says why
 ]
-
-
-def worker_name() -> str:
-    """`host:pid:start`: unique per process, and says whether its process can still be alive."""
-    return f"{socket.gethostname()}:{os.getpid()}:{int(time.time() * 1000) & 0xFFFFFFFF:x}"
 
 
 @dataclass(frozen=True, slots=True)
