@@ -27,6 +27,7 @@ _EXTRA = (
     (ipaddress.ip_network("198.18.0.0/15"), "a benchmarking address (RFC 2544)"),
     (ipaddress.ip_network("240.0.0.0/4"), "a reserved address (RFC 1112)"),
     (ipaddress.ip_network("0.0.0.0/8"), "an address of this network (RFC 1122)"),
+    (ipaddress.ip_network("64:ff9b:1::/48"), "a local NAT64 address (RFC 8215)"),
     (ipaddress.ip_network("100::/64"), "a discard-only address (RFC 6666)"),
     (ipaddress.ip_network("2001::/23"), "a protocol assignment (RFC 2928)"),
     (ipaddress.ip_network("2001:db8::/32"), "a documentation address (RFC 3849)"),
@@ -36,18 +37,18 @@ _EXTRA = (
     (ipaddress.ip_network("fc00::/7"), "a unique local address (RFC 4193)"),
 )
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
-_NAT64_LOCAL = ipaddress.ip_network("64:ff9b:1::/48")
+_TRANSLATED = ipaddress.ip_network("::ffff:0:0:0/96")
 _SIX_TO_FOUR = ipaddress.ip_network("2002::/16")
 _V4_COMPATIBLE = ipaddress.ip_network("::/96")
 
 
 def _embedded(address: IPAddress) -> ipaddress.IPv4Address | None:
-    """The IPv4 address inside a mapped, compatible, NAT64 or 6to4 one: what is really reached."""
+    """The IPv4 address inside a mapped, translated, compatible, NAT64 or 6to4 one: what is really reached."""
     if isinstance(address, ipaddress.IPv4Address):
         return None
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
-    if address in _NAT64 or address in _NAT64_LOCAL:
+    if address in _NAT64 or address in _TRANSLATED:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     if address in _SIX_TO_FOUR:
         return ipaddress.IPv4Address((int(address) >> 80) & 0xFFFFFFFF)
@@ -83,20 +84,41 @@ def why_refused(address: IPAddress) -> str | None:
 class AddressGuard:
     """Refuses non-public addresses unless they are in one of the allowed networks."""
 
-    __slots__ = ("_allowed",)
+    __slots__ = ("_allowed", "_told")
+
+    #: Addresses whose verdict is remembered, some 200 bytes each.
+    REMEMBERED = 10_000
 
     def __init__(self, allow: Iterable[str] = ()) -> None:
         self._allowed = tuple(ipaddress.ip_network(text, strict=False) for text in allow)
+        self._told: dict[str, str | None] = {}
 
     def refusal(self, address: str) -> str | None:
-        """None if `address` may be connected to, else a sentence with the reason and the cure."""
-        parsed = ipaddress.ip_address(address.partition("%")[0])
+        """None if `address` may be connected to, else a sentence with the reason and the cure.
+
+        Text that is no address is refused too: what cannot be judged is not connected to.
+        """
+        try:
+            return self._told[address]
+        except KeyError:
+            pass
+        if len(self._told) >= self.REMEMBERED:
+            self._told.clear()
+        told = self._told[address] = self._judge(address)
+        return told
+
+    def _judge(self, address: str) -> str | None:
+        bare = address.partition("%")[0]  # a zone index names an interface, not another address
+        try:
+            parsed = ipaddress.ip_address(bare)
+        except ValueError:
+            return f"{address[:80]!r} is not an IP address"
         reason = why_refused(parsed)
-        if reason is None:
+        if reason is None or any(self._names(c) for c in (parsed, _embedded(parsed)) if c is not None):
             return None
-        candidates = [parsed, _embedded(parsed)]
-        if any(
-            c is not None and c.version == n.version and c in n for c in candidates for n in self._allowed
-        ):
-            return None
-        return f"{address} is {reason}; to crawl it, name it in the site file: allow_private_addresses: [{address}]"
+        return (
+            f"{address} is {reason}; to crawl it, name it in the site file: allow_private_addresses: [{bare}]"
+        )
+
+    def _names(self, address: IPAddress) -> bool:
+        return any(address.version == n.version and address in n for n in self._allowed)

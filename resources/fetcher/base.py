@@ -1,16 +1,18 @@
-"""The fetcher: a request in, a result out. Never raises for anything a server can do.
+"""The fetcher: a GET in, a result out. Never raises for anything a server can do.
 
 Every way in which a fetch can end without a usable response has one `Cause`; the crawler's retry table,
 the fetch log and the failed-URL taxonomy all use these words.
+
+Headers and proxies may hold secrets: no `repr` of these values shows them, and no `FetchResult` does.
 """
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
-__all__ = ["Cause", "FetchProfile", "FetchRequest", "FetchResult", "Fetcher"]
+__all__ = ["Cause", "FetchProfile", "FetchRequest", "FetchResult", "Fetcher", "ProxyPlan"]
 
 
 class Cause(enum.StrEnum):
@@ -38,10 +40,23 @@ class Cause(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FetchProfile:
-    """Per-site constants of all its requests. Sizes in bytes, times in seconds."""
+class ProxyPlan:
+    """The proxies a site has opted into. `urls` hold credentials; `ban_s` is the first rest of a failing one."""
 
-    headers: tuple[tuple[str, str], ...] = ()
+    urls: tuple[str, ...] = field(repr=False)
+    choice: Literal["weighted", "random", "round_robin"] = "weighted"
+    sticky: bool = True
+    ban_s: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class FetchProfile:
+    """Per-site constants of all its requests. Sizes in bytes, times in seconds.
+
+    A profile with `proxies` and no `proxy` is never sent: whoever chooses one (`ProxiedFetcher`) fills `proxy`.
+    """
+
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     connect_timeout_s: float = 10.0
     read_timeout_s: float = 30.0
     total_timeout_s: float = 120.0
@@ -49,27 +64,30 @@ class FetchProfile:
     max_ratio: float = 400.0
     #: Networks that may be connected to although private, in CIDR form.
     allow_networks: tuple[str, ...] = ()
-    #: Proxy URL with credentials, or None for a direct connection.
-    proxy: str | None = None
+    #: What the site file allows as proxies; None: direct connections.
+    proxies: ProxyPlan | None = None
+    #: The one chosen for this request, with credentials.
+    proxy: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """One GET. `headers` come on top of the profile's (validators, for instance)."""
+    """One GET; there is no other method. `headers` come on top of the profile's (validators, for instance)."""
 
     url: str
     profile: FetchProfile
-    headers: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
 @dataclass(slots=True)
 class FetchResult:
     """What came of a request: either `status` with headers and decoded body, or a `cause`.
 
-    Both can be set: a truncated or over-large response has a status, what was read of the body, and a cause.
+    Both can be set: a truncated or over-large response has a status and a cause, and `body` is what could be
+    had of it, if anything.
     """
 
-    url: str
+    url: str  # as requested, without credentials
     started_at: float  # epoch seconds
     status: int | None = None
     headers: tuple[tuple[str, str], ...] = ()
@@ -79,7 +97,7 @@ class FetchResult:
     duration_s: float = 0.0
     cause: Cause | None = None
     error: str = ""  # for people; holds no credentials
-    peer: str = ""  # address connected to
+    peer: str = ""  # address connected to; with a proxy that resolves names itself: empty
     http_version: str = ""
     _lower: dict[str, str] = field(default_factory=dict, repr=False)
 

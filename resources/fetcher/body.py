@@ -20,6 +20,17 @@ __all__ = ["CODINGS", "MAX_NESTED", "decode_body"]
 CODINGS = "gzip, deflate, br, zstd"
 #: RFC 9110 §8.4 allows lists; nobody honest nests more than twice.
 MAX_NESTED = 3
+#: Members (gzip) or frames (zstd) of one stream: blocked gzip has one for each 64 KB, a million empty ones are
+#: an attack on the processor.
+MAX_MEMBERS = 4096
+#: Wire bytes handed to a decoder at once.
+SLICE = 65_536
+#: zstd has no bound on what one call puts out: the first bite of 256 bytes makes 8 MB at most, and bites
+#: grow only while each unfolds less than 32 times.
+FIRST_BITE = 256
+GENTLE = 32
+#: RFC 9659 §3: the largest window a `zstd` content coding may ask for.
+ZSTD_WINDOW = 8 << 20
 #: Below this decoded size a high ratio is normal (a page of blanks compresses 1,000 times).
 RATIO_FLOOR = 1_000_000
 
@@ -29,23 +40,29 @@ class _Bounded(Protocol):
 
 
 def _inflate(data: bytes, limit: int, wbits: int) -> tuple[bytes, Cause | None]:
+    """Members one after another (RFC 1952 §2.2), fed in slices: what follows a member is copied by zlib."""
     out: list[bytes] = []
-    size, rest = 0, data
-    while rest:
-        decoder = zlib.decompressobj(wbits)
+    size = members = at = member_at = 0
+    decoder = zlib.decompressobj(wbits)
+    while at < len(data):
+        piece_of_wire = data[at : at + SLICE]
         try:
-            piece = decoder.decompress(rest, limit + 1 - size)
+            piece = decoder.decompress(piece_of_wire, limit + 1 - size)
         except zlib.error:
             # Bytes after a whole member that are no member: padding, ignored as gzip(1) does.
-            return (b"".join(out), None) if out else (b"", Cause.BAD_CODING)
+            return b"".join(out), None if members and at == member_at else Cause.BAD_CODING
         out.append(piece)
         size += len(piece)
         if size > limit:
             return b"".join(out)[:limit], Cause.TOO_LARGE
-        if not decoder.eof:
-            return b"".join(out), Cause.TRUNCATED
-        rest = decoder.unused_data
-    return b"".join(out), None
+        at += len(piece_of_wire) - len(decoder.unused_data)
+        if decoder.eof:
+            members += 1
+            if members > MAX_MEMBERS:
+                return b"".join(out), Cause.BAD_CODING
+            if at < len(data):
+                decoder, member_at = zlib.decompressobj(wbits), at
+    return b"".join(out), None if decoder.eof else Cause.TRUNCATED
 
 
 def _gzip(data: bytes, limit: int) -> tuple[bytes, Cause | None]:
@@ -75,20 +92,31 @@ def _brotli(data: bytes, limit: int) -> tuple[bytes, Cause | None]:
 
 
 def _zstd(data: bytes, limit: int) -> tuple[bytes, Cause | None]:
-    decoder = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj(read_across_frames=True)
+    """Frames one after another (RFC 8878 §3.1). Bites start small: 4 bytes of zstd can unfold to 128 KB."""
     out: list[bytes] = []
-    size = 0
-    try:
-        # 16 KiB of zstd can unfold to gigabytes; small bites keep the overshoot of one call small.
-        for start in range(0, len(data), 1024):
-            piece = decoder.decompress(data[start : start + 1024])
-            out.append(piece)
-            size += len(piece)
-            if size > limit:
-                return b"".join(out)[:limit], Cause.TOO_LARGE
-    except zstandard.ZstdError:
-        return b"".join(out), Cause.BAD_CODING
-    return b"".join(out), None if decoder.eof or not data else Cause.TRUNCATED
+    size = at = frames = 0
+    bite = FIRST_BITE
+    context = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
+    decoder = context.decompressobj()
+    while at < len(data):
+        piece_of_wire = data[at : at + bite]
+        try:
+            piece = decoder.decompress(piece_of_wire)
+        except zstandard.ZstdError:
+            return b"".join(out), Cause.BAD_CODING
+        out.append(piece)
+        size += len(piece)
+        if size > limit:
+            return b"".join(out)[:limit], Cause.TOO_LARGE
+        at += len(piece_of_wire) - len(decoder.unused_data)
+        bite = min(2 * bite, SLICE) if len(piece) < GENTLE * bite else FIRST_BITE
+        if decoder.eof:
+            frames += 1
+            if frames > MAX_MEMBERS:
+                return b"".join(out), Cause.BAD_CODING
+            if at < len(data):
+                decoder = context.decompressobj()
+    return b"".join(out), None if decoder.eof else Cause.TRUNCATED
 
 
 _DECODERS: dict[str, _Bounded] = {
@@ -111,6 +139,8 @@ def decode_body(
         return b"", Cause.BAD_CODING, f"{len(names)} nested content codings (at most {MAX_NESTED})"
     body = wire
     for name in reversed(names):
+        if not body:
+            break
         decoder = _DECODERS.get(name)
         if decoder is None:
             return b"", Cause.BAD_CODING, f"unknown content coding {name[:40]!r}"

@@ -1,11 +1,11 @@
 """From a transport's exception to a `Cause`: pure, so that every case is a test.
 
-pyreqwest and httpx wrap the operating system's words in several layers; the innermost message decides.
+pyreqwest and httpx wrap the operating system's words in several layers; all layers together decide the cause,
+the innermost that says something is what people are told.
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
 
 import httpx
@@ -15,75 +15,98 @@ from .base import Cause
 
 __all__ = ["explain"]
 
-#: First match wins. Texts are those of hyper, rustls, h2, tokio, the operating system and httpcore.
+#: First match wins. Texts are those of hyper, rustls, h2, tokio, the operating system, h11 and httpcore.
 _WORDS: tuple[tuple[str, Cause], ...] = (
-    (r"certificate|invalidcertificate|handshake|tls|ssl|alert|invalidcontenttype|corrupt message", Cause.TLS),
+    (r"chunk extensions over limit|chunk trailers (bytes|count) over limit", Cause.BAD_RESPONSE),
+    (r"message head is too large|too many headers|header list size|headers? too (large|big)|got more than \d+ headers"
+     r"|can't have more than \d+ bytes|receive buffer too long", Cause.HEADERS_TOO_LARGE),
+    (r"certificate|invalidcertificate|handshake|\btls\b|\bssl\b|fatal ?alert|invalidcontenttype|corrupt message",
+     Cause.TLS),
     (r"connection refused|os error 111", Cause.REFUSED),
     (r"unreachable|no route|os error (101|113)|network is down", Cause.UNREACHABLE),
-    (r"dns|failed to lookup|name or service not known|nodename nor servname", Cause.DNS),
-    (r"message head is too large|too many headers|header list size|headers? too large|got more than", Cause.HEADERS_TOO_LARGE),
+    (r"dns error|failed to lookup|name or service not known|nodename nor servname", Cause.DNS),
+    (r"invalid (chunk|http|content-length|header|status|uri|transfer)|parse error|parse\b|unexpected message|malformed"
+     r"|illegal|invalid message|protocol error|protocolerror|http/0\.9|unexpected content-length|unsupported protocol"
+     r"|compression_error|frame with invalid size|frame_size_error|flow_control_error", Cause.BAD_RESPONSE),
     (r"end of file before message length|incompletemessage|connection closed before message completed"
-     r"|unexpected eof|peer closed connection without sending (tls|complete)|incomplete (chunked|message)"
-     r"|body write aborted|connection error: not a result of an error|connection reset|broken pipe|os error (104|32)"
-     r"|server disconnected|stream (error|no longer needed)|goaway|refused_stream|http2 error|h2 protocol", Cause.RESET),
-    (r"invalid (chunk|http|content-length|header|status|uri)|parse|unexpected message|malformed|illegal|invalid message"
-     r"|protocol|http/0\.9|too large", Cause.BAD_RESPONSE),
-    (r"timed out|timeout", Cause.READ_TIMEOUT),
+     r"|unexpected (eof|end of file)|peer closed connection|incomplete (chunked|message)|message is incomplete"
+     r"|body write aborted|connection error|connection reset|broken pipe|os error (104|32)|server disconnected"
+     r"|stream (error|no longer needed)|goaway|go_away|refused_stream|http2 error|h2 protocol|connection closed",
+     Cause.RESET),
+    (r"timed out|timeout|deadline has elapsed", Cause.READ_TIMEOUT),
+    (r"too large", Cause.BAD_RESPONSE),
 )  # fmt: skip
 _COMPILED = tuple((re.compile(pattern), cause) for pattern, cause in _WORDS)
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+
+#: Layers that only say that something went wrong.
+_HOLLOW = re.compile(
+    r"(error (sending|decoding) (request|response)|client error|error decoding body|request or response body error"
+    r"|error reading a body|connection error$|(connect|read|request) (timeout|error)$|error trying to connect"
+    r"|tcp connect error|builder error|\(.*\)$)",
+    re.IGNORECASE,
+)
+#: The proxy's part of a failure, in the words of hyper-util's tunnel and SOCKS connectors and httpcore's.
+_PROXY = re.compile(r"proxy|socks|tunnel")
+#: Where a timeout began: before anything was sent.
+_CONNECTING = re.compile(r"client error \(connect\)|deadline has elapsed|tcp connect")
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
+_URL = re.compile(r"\s*(for url)?\s*\(https?://[^)]*\)", re.IGNORECASE)
+#: Longest text for people; a hostile server may have written part of it.
+_MAX_WORDS = 300
 
 
 def _messages(error: BaseException) -> list[str]:
+    """Outermost first."""
     texts: list[str] = []
-    if isinstance(error, rq.DetailedPyreqwestError):
-        texts = [str(c.get("message", "")) for c in (error.details.get("causes") or [])]
     seen: BaseException | None = error
-    while seen is not None and len(texts) < 12:
+    while seen is not None and len(texts) < 20:
         texts.append(str(seen.args[0]) if seen.args else "")
+        if isinstance(seen, rq.DetailedPyreqwestError):
+            texts += [str(c.get("message", "")) for c in (seen.details.get("causes") or [])]
         seen = seen.__cause__ or seen.__context__
     return [t for t in texts if t]
 
 
-def _by_type(error: BaseException) -> Cause | None:
-    if isinstance(error, rq.ConnectTimeoutError | httpx.ConnectTimeout):
-        return Cause.CONNECT_TIMEOUT
-    if isinstance(
-        error, rq.RequestTimeoutError | httpx.TimeoutException | TimeoutError | asyncio.TimeoutError
-    ):
-        return Cause.READ_TIMEOUT
-    if isinstance(error, httpx.ProxyError):
-        return Cause.PROXY
-    if isinstance(error, rq.BuilderError | httpx.InvalidURL | httpx.UnsupportedProtocol):
-        return Cause.BAD_URL
-    return None
+def _words(messages: list[str], error: BaseException) -> str:
+    """For people: the innermost message that says something, without URLs and credentials."""
+    cleaned = [_CREDENTIALS.sub("", _URL.sub("", text)).strip() for text in messages]
+    telling = [text for text in cleaned if text and not _HOLLOW.match(text)]
+    return (telling or [text for text in cleaned if text] or [type(error).__name__])[-1][:_MAX_WORDS]
 
 
 def explain(error: BaseException, *, proxied: bool, in_body: bool) -> tuple[Cause, str]:
-    """(cause, words without credentials). `in_body`: the head had arrived, so an early end is a truncation."""
+    """(cause, words without credentials). `in_body`: the head had arrived, so an early end is a truncation.
+
+    Numbered cases: 1. a timeout, of connecting or of silence; 2. a URL that cannot be sent; 3. by the words;
+    4. a transport error without known words; 5. anything else is a defect. On top: what failed before the site
+    was reached through a proxy is the proxy's; an end in the body is a truncation.
+    """
     messages = _messages(error)
-    words = _CREDENTIALS.sub(
-        "", (messages[-1] if not messages else min(messages, key=len)) if messages else ""
-    )
     text = " | ".join(messages).lower()
-    cause = _by_type(error)
-    if cause is None:
-        cause = next((c for pattern, c in _COMPILED if pattern.search(text)), None)
-    connecting = isinstance(error, rq.ConnectError | httpx.ConnectError)
-    if cause is None:
-        cause = (
-            Cause.UNREACHABLE
-            if connecting
-            else Cause.RESET
-            if isinstance(error, rq.TransportError | httpx.TransportError)
-            else Cause.INTERNAL
+    words = _words(messages, error)
+    if isinstance(error, httpx.ProxyError):
+        return Cause.PROXY, words
+    if isinstance(error, rq.RequestTimeoutError | httpx.TimeoutException | TimeoutError):
+        cause = Cause.READ_TIMEOUT
+        if isinstance(error, httpx.ConnectTimeout) or _CONNECTING.search(text):
+            cause = Cause.CONNECT_TIMEOUT
+        if proxied and cause is Cause.CONNECT_TIMEOUT:
+            cause = Cause.PROXY
+        return (
+            cause,
+            "no answer to the connection" if cause is not Cause.READ_TIMEOUT else "silence for too long",
         )
-    if (
-        proxied
-        and (connecting or "proxy" in text or "socks" in text or "tunnel" in text)
-        and cause is not Cause.TLS
-    ):
-        cause = Cause.PROXY
-    if in_body and cause is Cause.RESET:
-        cause = Cause.TRUNCATED
-    return cause, words or type(error).__name__
+    if isinstance(error, rq.BuilderError | httpx.InvalidURL | httpx.UnsupportedProtocol):
+        return Cause.BAD_URL, words
+    if isinstance(error, rq.RequestPanicError | rq.ClientClosedError):
+        return Cause.INTERNAL, words
+    found = next((c for pattern, c in _COMPILED if pattern.search(text)), None)
+    connecting = isinstance(error, rq.ConnectError | httpx.ConnectError)
+    if found is None:
+        known = isinstance(error, rq.TransportError | rq.DecodeError | httpx.TransportError | OSError)
+        found = Cause.UNREACHABLE if connecting else Cause.RESET if known else Cause.INTERNAL
+    if proxied and not in_body and found is not Cause.TLS and (connecting or _PROXY.search(text)):
+        return Cause.PROXY, words
+    if in_body and found is Cause.RESET:
+        return Cause.TRUNCATED, words
+    return found, words

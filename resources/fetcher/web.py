@@ -9,25 +9,36 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from functools import lru_cache
 
-import httpx
-
 from resources.clock import Clock, SystemClock
+from resources.web.urls import redact, url_without_credentials
 
 from .addresses import AddressGuard
-from .base import Cause, FetchRequest, FetchResult
+from .base import Cause, FetchProfile, FetchRequest, FetchResult
 from .body import CODINGS, decode_body
 from .failures import explain
+from .origin import BadUrl, target
 from .resolver import Resolver
-from .transports.reqwest import ReqwestTransport, WireStream
+from .transports.base import Incoming, Outgoing, Transport
+from .transports.reqwest import ReqwestTransport
 
 __all__ = ["WebFetcher"]
 
 log = logging.getLogger(__name__)
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+#: Bodies of this many wire bytes are decoded in a thread: below it the event loop is held for a millisecond.
+DECODE_ASIDE = 262_144
+#: A name with several addresses: how many are tried when nobody answers on the first.
+ADDRESSES_TRIED = 3
+#: Failures that are an address's, not the server's: the next address may answer.
+_TRY_NEXT = frozenset({Cause.REFUSED, Cause.UNREACHABLE, Cause.CONNECT_TIMEOUT})
+_DIGITS = re.compile("[0-9]+")
+#: The transport's own threads get this long to end; a process that exits before aborts with a message.
+CLOSE_GRACE_S = 0.2
 
 
 @lru_cache(maxsize=4096)
@@ -35,16 +46,24 @@ def _guard(allow: tuple[str, ...]) -> AddressGuard:
     return AddressGuard(allow)
 
 
+@lru_cache(maxsize=4096)
+def _standing_headers(own: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Ours, then the site's; a field the site file names replaces ours."""
+    names = {name.lower() for name, _ in own}
+    ours = (("accept", ACCEPT), ("accept-encoding", CODINGS))
+    return (*(field for field in ours if field[0] not in names), *own)
+
+
 class WebFetcher:
     """See the module docstring. Safe for any number of concurrent `fetch` calls of one event loop."""
 
     def __init__(
         self,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: Transport | None = None,
         resolver: Resolver | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self._transport = transport or ReqwestTransport()
+        self._transport: Transport = transport or ReqwestTransport()
         self._clock = clock or SystemClock()
         self._resolver = resolver or Resolver(self._clock)
 
@@ -54,88 +73,114 @@ class WebFetcher:
         begin = time.perf_counter()
         try:
             async with asyncio.timeout(request.profile.total_timeout_s):
-                await self._exchange(request, result, begin)
+                await self._fetch(request, result, begin)
         except TimeoutError:
             result.cause = Cause.TOTAL_TIMEOUT
             result.error = f"not finished after {request.profile.total_timeout_s:g} s"
         result.duration_s = time.perf_counter() - begin
         return result
 
-    async def _exchange(self, request: FetchRequest, result: FetchResult, begin: float) -> None:
+    async def _fetch(self, request: FetchRequest, result: FetchResult, begin: float) -> None:
+        """Numbered cases of what is never sent:
+
+        1. a URL that is none; 2. a site with proxies and none chosen; 3. a name without an address;
+        4. an address that is not for crawling.
+        """
         profile = request.profile
         try:
-            url = httpx.URL(request.url)
-            host = url.raw_host.decode("ascii")
-        except (httpx.InvalidURL, UnicodeError) as error:
+            url, origin = target(request.url)
+        except BadUrl as error:
+            result.url = url_without_credentials(request.url)
             result.cause, result.error = Cause.BAD_URL, str(error)
             return
-        port = url.port or (443 if url.scheme == "https" else 80)
-        address: str | None = None
-        if profile.proxy is None:
-            guard = _guard(profile.allow_networks)
-            address, error_text, refused = await self._resolver.permitted(host, port, guard)
-            if address is None:
-                result.cause = Cause.ADDRESS_REFUSED if refused else Cause.DNS
-                result.error = error_text
-                return
-            result.peer = address
-        outgoing = httpx.Request(
-            "GET",
-            url,
-            headers=[("accept", ACCEPT), ("accept-encoding", CODINGS), *profile.headers, *request.headers],
-            extensions={
-                "nightcrawl.address": address,
-                "nightcrawl.proxy": profile.proxy,
-                "timeout": {"connect": profile.connect_timeout_s, "read": profile.read_timeout_s},
-            },
-        )
-        response: httpx.Response | None = None
-        try:
-            response = await self._transport.handle_async_request(outgoing)
-            result.ttfb_s = time.perf_counter() - begin
-            result.status = response.status_code
-            result.headers = tuple((k.decode("ascii"), v.decode("latin-1")) for k, v in response.headers.raw)
-            version = response.extensions.get("http_version", b"")
-            result.http_version = version.decode("ascii") if isinstance(version, bytes) else str(version)
-            wire, over = await _read(response, profile.max_body)
-            result.wire_bytes = len(wire)
-            coding = response.headers.get("content-encoding") if wire else None
-            result.body, result.cause, result.error = decode_body(
-                wire, coding, profile.max_body, profile.max_ratio
+        result.url = url
+        if profile.proxies is not None and profile.proxy is None:
+            result.cause, result.error = (
+                Cause.NO_PROXY,
+                "no proxy was chosen, and this site is never asked directly",
             )
-            if over:
-                result.cause = Cause.TOO_LARGE
-                result.error = f"more than {profile.max_body:,} bytes on the wire"
-        except (TimeoutError, asyncio.CancelledError):
-            raise
+            return
+        permitted = await self._resolver.permitted(origin.host, origin.port, _guard(profile.allow_networks))
+        addresses: tuple[str | None, ...] = permitted.addresses
+        if permitted.refused:
+            result.cause, result.error = Cause.ADDRESS_REFUSED, permitted.error
+            return
+        if profile.proxy is not None and not profile.proxy.startswith("socks5://"):
+            addresses = (None,)  # the proxy resolves the name once more and connects where it wants
+        elif not addresses:
+            result.cause, result.error = Cause.DNS, permitted.error
+            return
+        headers = [*_standing_headers(profile.headers), *request.headers]
+        for address in addresses[:ADDRESSES_TRIED]:
+            result.peer = address or ""
+            await self._exchange(Outgoing(url, origin, headers, address, profile), result, begin)
+            if result.cause not in _TRY_NEXT or result.status is not None:
+                return
+            self._resolver.avoid(origin.host, origin.port, address)
+
+    async def _exchange(self, outgoing: Outgoing, result: FetchResult, begin: float) -> None:
+        result.cause, result.error = None, ""
+        profile = outgoing.profile
+        incoming: Incoming | None = None
+        try:
+            incoming = await self._transport.send(outgoing)
+            result.ttfb_s = time.perf_counter() - begin
+            result.headers = tuple(incoming.headers())
+            result.status = incoming.status
+            result.http_version = incoming.http_version
+            await _read(incoming, profile, result)
         except Exception as error:
-            cause, words = explain(
+            result.cause, result.error = explain(
                 error, proxied=profile.proxy is not None, in_body=result.status is not None
             )
-            result.cause, result.error = cause, words
-            if cause is Cause.INTERNAL:
-                log.exception("fetch of %s failed in a way we do not know", request.url)
+            if result.cause is Cause.INTERNAL:
+                log.exception("fetch of %s failed in a way we do not know", redact(outgoing.url))
         finally:
-            if response is not None:
-                await response.stream.aclose()  # type: ignore[union-attr]
+            if incoming is not None:
+                await incoming.close()
 
     async def close(self) -> None:
-        """Close connections. The transport's own threads get a moment to end (else they abort at exit)."""
-        await self._transport.aclose()
-        await asyncio.sleep(0.2)
+        """Close connections."""
+        await self._transport.close()
+        await asyncio.sleep(CLOSE_GRACE_S)
 
 
-async def _read(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
-    """(wire bytes, whether there was more than `limit`)."""
-    stream = response.stream
-    if isinstance(stream, WireStream):
-        data = await stream.read_up_to(limit + 1)
-        return data[:limit], len(data) > limit
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in stream:  # type: ignore[union-attr]
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > limit:
-            return b"".join(chunks)[:limit], True
-    return b"".join(chunks), False
+async def _read(incoming: Incoming, profile: FetchProfile, result: FetchResult) -> None:
+    """The body under its bounds, into `result`. A body that announces more than the limit is not read at all.
+
+    A response that is none (101, or a transfer coding we did not ask for) is told apart here: the transport
+    hands it over as if it had a body.
+    """
+    limit = profile.max_body
+    if result.status is None or not 200 <= result.status <= 999:
+        result.cause, result.error = Cause.BAD_RESPONSE, f"status {result.status} is no final response"
+        return
+    transfer = result.header("transfer-encoding")
+    if transfer is not None and transfer.strip().lower() != "chunked":
+        result.cause, result.error = Cause.BAD_RESPONSE, f"unknown transfer coding {transfer[:80]!r}"
+        return
+    announced = result.header("content-length")
+    length = int(announced[:20]) if announced is not None and _DIGITS.fullmatch(announced) else 0
+    if length > limit and result.status not in (204, 304):
+        result.cause = Cause.TOO_LARGE
+        result.error = f"announces {length:,} bytes; at most {limit:,} (limits.max_body)"
+        return
+    wire = await incoming.read(limit + 1)
+    result.wire_bytes = min(len(wire), limit)
+    if len(wire) > limit:
+        result.cause = Cause.TOO_LARGE
+        result.error = f"more than {limit:,} bytes on the wire (limits.max_body)"
+        result.body = wire[:limit]
+        return
+    coding = result.header("content-encoding")
+    if coding:
+        # The field may come several times; together they are one list (RFC 9110 §5.3).
+        coding = ", ".join(value for name, value in result.headers if name.lower() == "content-encoding")
+    if not coding or not wire:
+        result.body = wire
+    elif len(wire) < DECODE_ASIDE:
+        result.body, result.cause, result.error = decode_body(wire, coding, limit, profile.max_ratio)
+    else:
+        result.body, result.cause, result.error = await asyncio.to_thread(
+            decode_body, wire, coding, limit, profile.max_ratio
+        )
