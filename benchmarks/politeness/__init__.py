@@ -1,0 +1,1 @@
+"""Politeness, measured: what servers with limits see of us."""
