@@ -65,7 +65,7 @@ def report(error: Exception) -> int:
         where = f"{error.filename}: " if error.filename else ""
         return _say(f"{where}{error.strerror or error}", ExitCode.STORAGE)
     kept = _keep(error)
-    words = f"{type(error).__name__}: {error}\nThis is a defect of Nightcrawl: please report it"
+    words = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no words'}\nThis is a defect of Nightcrawl: please report it"
     return _say(words + (f" with {kept}" if kept else ""), ExitCode.INTERNAL)
 
 

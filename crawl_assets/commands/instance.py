@@ -20,6 +20,9 @@ __all__ = ["PROJECT", "dagster_home"]
 PROJECT = Path(__file__).resolve().parents[2]
 #: As it is written in dagster.yaml.
 _RELATIVE = "data/dagster"
+_WORKSPACE = (
+    "load_from:\n  - python_module: {module_name: crawl_assets.definitions, location_name: nightcrawl}\n"
+)
 
 
 def dagster_home(installation: Installation) -> Path:
@@ -43,4 +46,5 @@ def _home(installation: Installation) -> Path:
         text = (PROJECT / "dagster.yaml").read_text(encoding="utf-8")
     settings = text.replace(_RELATIVE, str(installation.data / "dagster"))
     (home / "dagster.yaml").write_text(settings, encoding="utf-8")
+    (home / "workspace.yaml").write_text(_WORKSPACE, encoding="utf-8")
     return home

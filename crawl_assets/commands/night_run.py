@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .night_watch import NightWatch
 from .progress_display import REDRAW_S, ProgressDisplay
@@ -47,7 +47,7 @@ def run_night(installation: Installation, order: NightOrder) -> NightOutcome:
     """Carry out `order`, showing progress. Raises what stopped it as a whole (storage, site files)."""
     watch = NightWatch()
     outcome = NightOutcome(watch, time.time())
-    thread = _Worker(lambda: _through_session(installation, order, outcome))
+    thread = _Worker(lambda: _through_graph(installation, order, outcome))
     with watch.watching(), ProgressDisplay(watch) as display:
         thread.start()
         while thread.is_alive():
@@ -75,29 +75,22 @@ class _Worker(threading.Thread):
             self.error = error
 
 
-def _through_session(installation: Installation, order: NightOrder, outcome: NightOutcome) -> None:
-    import asyncio
-    import uuid
+def _through_graph(installation: Installation, order: NightOrder, outcome: NightOutcome) -> None:
+    from .graph_run import run_graph
 
-    from resources.crawler.order import CrawlOrder
-    from resources.crawler.session import CrawlSession
-
-    async def night() -> None:
-        run_id = str(uuid.uuid4())
-        async with CrawlSession(installation, run_id) as session:
-            deadline = time.time() + order.minutes * 60 if order.minutes is not None else None
-            crawl_order = CrawlOrder(order.domains, run_id, max_pages=order.max_pages, deadline=deadline)
-            stop = asyncio.Event()
-            if not order.retry_only:
-                for report in await session.seed(order.domains, force=order.force):
-                    outcome.problems += [f"{report.domain}: {p}" for p in report.problems]
-                await session.crawl(crawl_order, stop=stop)
-            if not stop.is_set():
-                await session.retry(
-                    crawl_order,
-                    causes=order.causes or None,
-                    force=order.retry_only and order.force,
-                    stop=stop,
-                )
-
-    asyncio.run(night())
+    config: dict[str, Any] = {
+        "force": order.force,
+        "max_pages": order.max_pages,
+        "max_minutes": order.minutes,
+    }
+    if order.retry_only:
+        config = {"causes": list(order.causes), "retry_all": order.force}
+    watch = outcome.watch
+    found = run_graph(
+        installation,
+        "retry" if order.retry_only else "night",
+        order.domains,
+        config,
+        on_run=watch.when_stopped,
+    )
+    outcome.failed, outcome.problems = found.fallen, found.findings

@@ -96,6 +96,8 @@ class NightWatch:
     def when_stopped(self, tell: Callable[[], None]) -> None:
         """Also call `tell` (in a thread) when the night is stopped: there may be no crawl to stop yet."""
         self._on_stop = tell
+        if self.stopped_by is not None:
+            tell()
 
     @property
     def exit_code(self) -> ExitCode | None:

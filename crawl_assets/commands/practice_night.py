@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,18 +95,20 @@ def _write_site_file(installation: Installation, night: PracticeNight) -> None:
 @contextmanager
 def _site(night: PracticeNight) -> Iterator[None]:
     """Numbered cases: 1. nothing listens: start it; 2. a practice site: use it; 3. something else: say so."""
+    from practice_site.process import practice_site_process
+
     health = _ask(night.port, "GET", "health")
     if health is None:
-        from practice_site.process import practice_site_process
-
-        try:
-            with practice_site_process(
-                preset="default", n_products=night.products, port=night.port, night=night.night
-            ) as site:
-                night.port = site.config.port
-                yield
-        except RuntimeError as error:
-            raise CommandFailed(f"{error}; choose another port with --practice-port") from None
+        with ExitStack() as running:
+            try:
+                running.enter_context(
+                    practice_site_process(
+                        preset="default", n_products=night.products, port=night.port, night=night.night
+                    )
+                )
+            except RuntimeError as error:
+                raise CommandFailed(f"{error}; choose another port with --practice-port") from None
+            yield
         return
     if not health.get("ok"):
         raise CommandFailed(

@@ -27,20 +27,8 @@ def ui(
     home = dagster_home(installation)
     os.environ["NIGHTCRAWL_DATA"] = str(installation.data)
     os.environ["NIGHTCRAWL_SITES"] = str(installation.sites)
-    _prepare()
     say(f"Dagster UI at http://{host}:{port} (instance {home}); Ctrl-C ends it")
     sys.stdout.flush()
-    command = [sys.executable, "-W", "ignore", "-m", "dagster", "dev", "-m", "crawl_assets.definitions", "-h", host, "-p", str(port)]  # fmt: skip
-    # In place of this process: signals and exit code are Dagster's.
-    os.execv(sys.executable, command)
+    from crawl_assets.automation.start import serve
 
-
-def _prepare() -> None:
-    """Create the instance's storage before several processes of `dagster dev` do so at once, and its partitions."""
-    import dagster as dg
-
-    from crawl_assets.partitions import sync_partitions
-    from resources.installation import Installation
-
-    with dg.DagsterInstance.get() as instance:
-        sync_partitions(instance, Installation.from_environment())
+    serve(home, installation, host, port)  # becomes Dagster: signals and exit code are its own
