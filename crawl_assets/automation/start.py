@@ -8,6 +8,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import contextlib
 import os
 import shutil
 import sys
@@ -46,8 +49,10 @@ def prepare(home: Path, installation: Installation) -> Prepared:
             f"{home}/dagster.yaml is missing: run this in the project's folder or set DAGSTER_HOME to it"
         )
     installation.prepare()
-    with dg.DagsterInstance.from_config(str(home)) as instance:
-        instance.upgrade()
+    # Paths in dagster.yaml are relative to the folder Dagster runs in.
+    with contextlib.chdir(home), dg.DagsterInstance.from_config(str(home)) as instance:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            instance.upgrade()  # its storage prints what it looks at
         if instance.event_log_storage.supports_global_concurrency_limits:
             instance.event_log_storage.set_concurrency_slots(POOL, CRAWL_RUNS)
         cleared = clear_lost_runs(instance, all_untagged=not _daemon_alive(instance))
