@@ -1,4 +1,4 @@
-"""`nightcrawl schema`: the JSON schema of a site file, for editors."""
+"""`nightcrawl schema`: what a site file may hold, as JSON schema for editors or Markdown for people."""
 
 from __future__ import annotations
 
@@ -12,11 +12,18 @@ __all__ = ["schema"]
 
 def schema(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="The reference page instead.")] = False,
 ) -> None:
     """Print the JSON schema of a site file."""
-    from resources.site.schema import json_schema_text
+    if markdown:
+        from resources.site.reference import reference_markdown
 
-    if output is None:
-        typer.echo(json_schema_text(), nl=False)
+        text = reference_markdown()
     else:
-        output.write_text(json_schema_text(), encoding="utf-8")
+        from resources.site.schema import json_schema_text
+
+        text = json_schema_text()
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")

@@ -98,7 +98,7 @@ class Site(Rules):
     sitemaps: Literal["auto", "off"] | tuple[str, ...] = "auto"
     """`auto`: from robots.txt, else /sitemap.xml. `off`, or a list of URLs."""
     robots: Literal["obey", "ignore"] = "obey"
-    """`ignore` only for servers of your own: it needs `allow_private_addresses` or your word in `identity`."""
+    """`ignore` is for servers of your own and an error for public hosts."""
     scope: Scope = Scope()
     """Which URLs belong to the crawl."""
     identity: Identity = Identity()

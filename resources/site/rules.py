@@ -256,6 +256,7 @@ class CacheRules(Rules):
     ttl: Duration | None = None
     """For every page without a rule. Unset: what the response says (RFC 9111), at least `min_ttl`."""
     rules: tuple[CacheRule, ...] = ()
+    """For some pages or content types; the first that matches wins."""
     min_ttl: Duration = 0.0
     """Never due sooner than this, whatever the response says."""
     max_ttl: Duration = 30 * 86400.0

@@ -1,0 +1,62 @@
+# Every target sets up .venv by itself: Python 3.11+ and make are all that has to be there.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+# The data of conformance suites; `make conformance NIGHTCRAWL_CONFORMANCE=/path` runs other cases of the same format.
+NIGHTCRAWL_CONFORMANCE ?= ../shared/conformance
+export NIGHTCRAWL_CONFORMANCE
+
+.DEFAULT_GOAL := help
+.PHONY: help setup crawl ui test test-all conformance bench check docs clean-data
+
+help:            ## what there is
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
+
+setup: $(STAMP)  ## only set up .venv
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "error: Nightcrawl needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || echo missing)." >&2; \
+	  echo "       Install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
+	  echo "error: no virtual environment could be made; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	@echo "setting up $(VENV) (once; some minutes with a slow connection)"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[dev]'
+	@touch $(STAMP)
+
+crawl: $(STAMP)  ## one night: the practice site, or URL=https://..., or SITE=sites/x.yaml
+ifdef URL
+	@$(BIN)/nightcrawl crawl '$(subst ','\'',$(URL))'
+else ifdef SITE
+	@$(BIN)/nightcrawl crawl --site '$(subst ','\'',$(SITE))'
+else
+	@$(BIN)/nightcrawl crawl --practice
+endif
+
+ui: $(STAMP)     ## the same data in the Dagster UI on 127.0.0.1:3000
+	@$(BIN)/nightcrawl ui
+
+test: $(STAMP)   ## the default tests, at most five minutes
+	@$(BIN)/python -m pytest
+
+test-all: $(STAMP)  ## every test: daemon, browser, chaos
+	@$(BIN)/python -m pytest -m 'slow or not slow'
+
+conformance: $(STAMP)  ## the standards' suites in NIGHTCRAWL_CONFORMANCE
+	@$(BIN)/python -m tests.conformance
+
+bench: $(STAMP)  ## every benchmark; see benchmarks/README.md for single ones
+	@$(BIN)/python -m benchmarks
+
+check: $(STAMP)  ## style and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+docs: $(STAMP)   ## write the generated documents again: site file and its schema
+	@$(BIN)/nightcrawl schema --output docs/site-file.schema.json
+	@$(BIN)/nightcrawl schema --markdown --output docs/site-file.md
+
+clean-data:      ## forget everything that was crawled
+	@rm -rf data && echo "removed ./data"
