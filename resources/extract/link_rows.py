@@ -12,86 +12,124 @@ from typing import TypeAlias
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from resources.web.links import MAX_LINKS, document_base
+from resources.web.links import MAX_LINKS
 from resources.web.url_policy import UrlPolicy
 from resources.web.urls import (
     MAX_URL_LENGTH,
-    canonical,
     canonical_of_joined,
     in_document_encoding,
     joiner,
 )
 
-__all__ = ["LinkRow", "link_rows"]
+__all__ = ["LinkReader", "LinkRow"]
 
 #: (to_url, anchor, rel, in_scope)
 LinkRow: TypeAlias = tuple[str, str, str, bool]
 
 #: An anchor that wraps a whole card is cut: the words tell people which link it is.
 MAX_ANCHOR = 500
+#: Anchors of one address that are looked at for words.
+MAX_ANCHORS = 4
+#: Addresses remembered; some 200 bytes each.
+MAX_REMEMBERED = 100_000
 
 
-def link_rows(
-    tree: LexborHTMLParser,
-    page_url: str,
-    encoding: str,
-    policy: UrlPolicy,
-    in_scope: Callable[[str], bool],
-    *,
-    frames: bool = False,
-) -> list[LinkRow]:
-    """Links of `a` and `area` elements in document order; `iframe` and `frame` sources with `frames`.
+class LinkReader:
+    """Reads the links of one domain's pages. Remembers how addresses resolve: navigation repeats on every page."""
 
-    `anchor`: the first text that is not empty, else the alternative text of the first image; blanks folded.
-    `rel`: lower-case tokens of all anchors to the target, sorted, joined by a blank.
-    """
-    first: dict[str, list[LexborNode]] = {}
-    rels: dict[str, str] = {}
-    for node in tree.css("a[href],area[href]"):
-        get = node.attrs.get
-        href = get("href") or get("xlink:href") or ""
-        mark = href.find("#")
-        if mark >= 0:
-            href = href[:mark]
-        nodes = first.get(href)
-        if nodes is None:
-            first[href] = [node]
-        elif len(nodes) < 4:
-            nodes.append(node)
-        if rel := get("rel"):
-            rels[href] = f"{rels[href]} {rel}" if href in rels else rel
-    if frames:
-        for node in tree.css("iframe[src],frame[src]"):
-            src = (node.attrs.get("src") or "").partition("#")[0]
-            if src:
-                first.setdefault(src, []).append(node)
-    resolve = joiner(document_base(tree, page_url))
-    own = canonical(page_url, policy)
-    nodes_of: dict[str, list[LexborNode]] = {}
-    rel_of: dict[str, str] = {}
-    for href, nodes in first.items():
+    def __init__(self, policy: UrlPolicy, in_scope: Callable[[str], bool], *, frames: bool = False) -> None:
+        self._policy = policy
+        self._in_scope = in_scope
+        self._frames = frames
+        #: Folder of the base → address as written → (canonical URL, in scope), None for what is no link.
+        self._resolved: dict[str, dict[str, tuple[str, bool] | None]] = {}
+        self._remembered = 0
+
+    def read(self, tree: LexborHTMLParser, own: str, base: str, encoding: str) -> list[LinkRow]:
+        """Links of `a` and `area` elements in document order; `iframe` and `frame` sources if the site says so.
+
+        `own`: canonical URL of the page. `base`: its document base. `anchor`: the first text that is not empty,
+        else the alternative text of the first image; blanks folded. `rel`: lower-case tokens of all anchors to
+        the target, sorted, joined by a blank.
+        """
+        first, rels = self._by_address(tree)
+        folder = base[: base.rfind("/", 0, (base + "?").index("?")) + 1]
+        known = self._memory(folder)
+        resolve: Callable[[str], str | None] | None = None
+        nodes_of: dict[str, list[LexborNode]] = {}
+        scope_of: dict[str, bool] = {}
+        rel_of: dict[str, str] = {}
+        for href, nodes in first.items():
+            # An empty address and a lone query belong to the page, not to its folder; other bytes to its encoding.
+            shared = href.isascii() and href[:1] not in ("", "?") and href[0] > " "
+            if shared and href in known:
+                target = known[href]
+            else:
+                if resolve is None:
+                    resolve = joiner(base)
+                target = self._target(href, resolve, encoding)
+                if shared:
+                    known[href] = target
+                    self._remembered += 1
+            if target is None or target[0] == own:
+                continue
+            url = target[0]
+            earlier = nodes_of.get(url)
+            if earlier is None:
+                if len(nodes_of) >= MAX_LINKS:
+                    continue
+                nodes_of[url] = nodes
+                scope_of[url] = target[1]
+            else:
+                earlier += nodes
+            if href in rels:
+                rel_of[url] = f"{rel_of[url]} {rels[href]}" if url in rel_of else rels[href]
+        rows = []
+        for url, nodes in nodes_of.items():
+            rel = " ".join(sorted(set(rel_of[url].lower().split()))) if url in rel_of else ""
+            rows.append((url, _anchor(nodes), rel, scope_of[url]))
+        return rows
+
+    def _by_address(self, tree: LexborHTMLParser) -> tuple[dict[str, list[LexborNode]], dict[str, str]]:
+        """Elements and rels by address as written, without its fragment."""
+        first: dict[str, list[LexborNode]] = {}
+        rels: dict[str, str] = {}
+        for node in tree.css("a[href],area[href]"):
+            get = node.attrs.get
+            href = get("href") or get("xlink:href") or ""
+            mark = href.find("#")
+            if mark >= 0:
+                href = href[:mark]
+            nodes = first.get(href)
+            if nodes is None:
+                first[href] = [node]
+            elif len(nodes) < MAX_ANCHORS:
+                nodes.append(node)
+            if rel := get("rel"):
+                rels[href] = f"{rels[href]} {rel}" if href in rels else rel
+        if self._frames:
+            for node in tree.css("iframe[src],frame[src]"):
+                src = (node.attrs.get("src") or "").partition("#")[0]
+                if src:
+                    first.setdefault(src, []).append(node)
+        return first, rels
+
+    def _memory(self, folder: str) -> dict[str, tuple[str, bool] | None]:
+        if self._remembered > MAX_REMEMBERED or len(self._resolved) > MAX_REMEMBERED:
+            self._resolved.clear()
+            self._remembered = 0
+        return self._resolved.setdefault(folder, {})
+
+    def _target(
+        self, href: str, resolve: Callable[[str], str | None], encoding: str
+    ) -> tuple[str, bool] | None:
         if len(href) > MAX_URL_LENGTH:
-            continue
+            return None
         joined = resolve(href if href.isascii() else in_document_encoding(href, encoding))
         if joined is None or len(joined) > MAX_URL_LENGTH:
-            continue
-        url = canonical_of_joined(joined, policy)
-        if url == own:
-            continue
-        known = nodes_of.get(url)
-        if known is None:
-            if len(nodes_of) >= MAX_LINKS:
-                continue
-            nodes_of[url] = nodes
-        else:
-            known += nodes
-        if href in rels:
-            rel_of[url] = f"{rel_of[url]} {rels[href]}" if url in rel_of else rels[href]
-    return [
-        (url, _anchor(nodes), " ".join(sorted(set(rel_of[url].lower().split()))) if url in rel_of else "",
-         in_scope(url))
-        for url, nodes in nodes_of.items()
-    ]  # fmt: skip
+            return None
+        url = canonical_of_joined(joined, self._policy)
+        return url, self._in_scope(url)
 
 
 def _anchor(nodes: list[LexborNode]) -> str:

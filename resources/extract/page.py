@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
-
-from selectolax.lexbor import LexborHTMLParser
 
 from resources.crawler.page_links import is_html
 from resources.crawler.territory import DomainRules, Territory
@@ -13,12 +10,11 @@ from resources.pages.base import PageHead
 from resources.web.encoding import to_utf8
 from resources.web.html_document import parse_html
 from resources.web.links import document_base
-from resources.web.structured_data import StructuredData
 from resources.web.structured_data import extract as extract_structured
 from resources.web.urls import domain_of, joiner
 
 from .items import ItemExtractor, ItemRow, RejectedRow
-from .link_rows import LinkRow, link_rows
+from .link_rows import LinkReader, LinkRow
 from .page_row import PageRow, header, page_row
 from .structured_rows import StructuredRow, structured_rows
 
@@ -40,16 +36,15 @@ class ExtractedPage:
 
 
 class PageExtractor:
-    """The extraction of one domain, compiled from its site file. Keeps a memory of recent scope decisions."""
+    """The extraction of one domain, compiled from its site file. Keeps a memory of how addresses resolve."""
 
     def __init__(self, rules: DomainRules, territory: Territory) -> None:
         self._rules = rules
         self._territory = territory
         self._items = ItemExtractor(rules.site.items)
-        # Navigation repeats its targets on every page of a site.
-        self._in_scope = lru_cache(maxsize=50_000)(self._scope)
+        self._links = LinkReader(rules.policy, self._in_scope, frames=rules.site.scope.iframes)
 
-    def _scope(self, url: str) -> bool:
+    def _in_scope(self, url: str) -> bool:
         """Whether the crawl may follow a link to `url`: some site covers its domain and its scope includes it."""
         start = url.index("//") + 2
         domain = url[start : url.find("/", start)]
@@ -63,22 +58,16 @@ class PageExtractor:
         site = self._rules.site
         content_type = header(head, "content-type")
         if len(body) > MAX_PARSE or not is_html(content_type, body):
-            return ExtractedPage(page_row(head, None, StructuredData(), None))
+            return ExtractedPage(page_row(head))
         utf8, decision = to_utf8(body, content_type)
         tree = parse_html(utf8)
         url = head.final_url or head.url
+        base = document_base(tree, url)
         data = extract_structured(tree, url)
-        result = ExtractedPage(page_row(head, tree, data, decision.encoding))
-        result.links = link_rows(
-            tree, url, decision.encoding, self._rules.policy, self._in_scope, frames=site.scope.iframes
-        )
+        result = ExtractedPage(page_row(head, tree, data, decision.encoding, base))
+        result.links = self._links.read(tree, head.url, base, decision.encoding)
         if site.structured_data and data:
             result.structured = structured_rows(data)
         if self._items:
-            result.items, result.rejects = self._read_items(tree, url, data)
+            result.items, result.rejects = self._items.extract(tree, url, data, joiner(base))
         return result
-
-    def _read_items(
-        self, tree: LexborHTMLParser, url: str, data: StructuredData
-    ) -> tuple[list[ItemRow], list[RejectedRow]]:
-        return self._items.extract(tree, url, data, joiner(document_base(tree, url)))

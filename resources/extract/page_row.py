@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborHTMLParser
 
 from resources.pages.base import PageHead
-from resources.web.links import document_base
-from resources.web.page_text import visible_text
 from resources.web.page_title import title_text
 from resources.web.structured_data import StructuredData, lookup
 from resources.web.urls import joiner
 
+from .text_length import text_length
 from .version import PARSER_VERSION
 
 __all__ = ["PageRow", "header", "page_row"]
@@ -53,20 +52,24 @@ def header(head: PageHead, name: str) -> str | None:
 
 
 def page_row(
-    head: PageHead, tree: LexborHTMLParser | None, data: StructuredData, encoding: str | None
+    head: PageHead,
+    tree: LexborHTMLParser | None = None,
+    data: StructuredData | None = None,
+    encoding: str | None = None,
+    base: str = "",
 ) -> PageRow:
-    """The row; what only HTML has is None where there is no tree."""
+    """The row; what only HTML has is None where there is no tree. `base`: the document base, with a tree."""
     title = description = language = canonical = None
     length: int | None = None
-    if tree is not None:
-        title = title_text(tree)[:MAX_TEXT] or None
+    if tree is not None and data is not None:
+        title = _title(tree)[:MAX_TEXT] or None
         description = next(
             (found[0][:MAX_TEXT] for path in _DESCRIPTIONS if (found := lookup(data, path))), None
         )
         root = tree.root
         language = ((root.attrs.get("lang") or "").strip()[:100] or None) if root is not None else None
-        canonical = _canonical(tree, head)
-        length = len(visible_text(tree))
+        canonical = _canonical(tree, base)
+        length = text_length(tree)
     return PageRow(
         url=head.url, final_url=head.final_url or head.url, domain=head.domain, depth=head.depth,
         status=head.status, content_type=header(head, "content-type"), encoding=encoding or head.encoding or None,
@@ -77,18 +80,19 @@ def page_row(
     )  # fmt: skip
 
 
-def _canonical(tree: LexborHTMLParser, head: PageHead) -> str | None:
+def _title(tree: LexborHTMLParser) -> str:
+    """The first title element; where the head has one, found without walking the whole tree."""
+    head = tree.head
+    node = head.css_first("title") if head is not None else None
+    return " ".join(node.text().split()) if node is not None else title_text(tree)
+
+
+def _canonical(tree: LexborHTMLParser, base: str) -> str | None:
     """The page's own address for itself: one `rel=canonical` in its head; None if there are several that differ."""
-    links = tree.css("head link[rel][href]")
-    if not links:
+    head = tree.head
+    nodes = head.css('link[rel~="canonical" i][href]') if head is not None else []
+    if not nodes:
         return None
-    found: set[str] = set()
-    resolve = None
-    for node in links:
-        get = node.attrs.get
-        if "canonical" not in (get("rel") or "").lower().split():
-            continue
-        resolve = resolve or joiner(document_base(tree, head.final_url or head.url))
-        if (url := resolve(get("href") or "")) is not None:
-            found.add(url)
+    resolve = joiner(base)
+    found = {url for node in nodes if (url := resolve(node.attrs.get("href") or "")) is not None}
     return found.pop() if len(found) == 1 else None

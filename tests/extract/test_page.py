@@ -17,7 +17,7 @@ def test_the_row_of_a_page_holds_what_the_page_says_of_itself() -> None:
     page = extract(PAGE).page
     assert (page.title, page.description, page.language) == ("Blue lamp", "A lamp.", "en")
     assert page.canonical_url == "https://shop.example/lamp"
-    assert page.text_length == len("Lamp Bright.")
+    assert page.text_length == len("LampBright.")
     assert page.encoding == "utf-8"
     assert (page.fetched_at, page.first_seen_at, page.changed_at) == (1_000.0, 900.0, 950.0)
 

@@ -20,7 +20,6 @@ from resources.extract.items import RejectedRow
 from resources.extract.page import ExtractedPage, PageExtractor
 from resources.extract.page_row import page_row
 from resources.pages.base import CorruptBody, PageHead, PageStore
-from resources.web.structured_data import StructuredData
 
 from .changes import signature_of
 from .messages import PROGRESS, Chunk, ChunkDone, Start, receive, send
@@ -32,7 +31,7 @@ __all__ = ["main"]
 def _bare(head: PageHead, reason: str, detail: str) -> ExtractedPage:
     """The rows of a page that could not be parsed: what is known without it, and the reason."""
     reject = RejectedRow("", 0, "", reason, detail[:2_000], "{}")
-    return ExtractedPage(page_row(head, None, StructuredData(), None), rejects=[reject])
+    return ExtractedPage(page_row(head), rejects=[reject])
 
 
 class _Worker:
@@ -48,7 +47,7 @@ class _Worker:
             raise LookupError(f"no site file covers {chunk.domain}")
         extractor = self._extractors.get(chunk.domain)
         if extractor is None:
-            # One domain at a time is worked on; its memory of scope decisions need not outlive it.
+            # One domain at a time is worked on; its memory of addresses need not outlive it.
             self._extractors.clear()
             extractor = self._extractors[chunk.domain] = PageExtractor(rules, self._territory)
         version = rules.site.extraction_version

@@ -19,7 +19,7 @@ COMMENT ON COLUMN pages.title IS 'Text of the title element';
 COMMENT ON COLUMN pages.description IS 'Meta description, else Open Graph, else Dublin Core';
 COMMENT ON COLUMN pages.language IS 'lang attribute of the html element';
 COMMENT ON COLUMN pages.canonical_url IS 'The one rel=canonical of the head; NULL if none or several that differ';
-COMMENT ON COLUMN pages.text_length IS 'Characters a reader can see';
+COMMENT ON COLUMN pages.text_length IS 'Characters a reader can see, blanks not counted';
 COMMENT ON COLUMN pages.content_hash IS 'xxh3-128 of the decoded body, hexadecimal';
 COMMENT ON COLUMN pages.body_bytes IS 'Length of the decoded body';
 COMMENT ON COLUMN pages.fetched_at IS 'When this body was received; a 304 or an equal body does not change the row';
