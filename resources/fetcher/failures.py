@@ -18,6 +18,7 @@ __all__ = ["explain"]
 #: First match wins. Texts are those of hyper, rustls, h2, tokio, the operating system, h11 and httpcore.
 _WORDS: tuple[tuple[str, Cause], ...] = (
     (r"chunk extensions over limit|chunk trailers (bytes|count) over limit", Cause.BAD_RESPONSE),
+    (r"without sending (tls )?close_notify", Cause.RESET),
     (r"message head is too large|too many headers|header list size|headers? too (large|big)|got more than \d+ headers"
      r"|can't have more than \d+ bytes|receive buffer too long", Cause.HEADERS_TOO_LARGE),
     (r"certificate|invalidcertificate|handshake|\btls\b|\bssl\b|fatal ?alert|invalidcontenttype|corrupt message",

@@ -36,6 +36,8 @@ STREAM_WINDOW = 1 << 20
 CONNECTION_WINDOW = 4 << 20
 #: Decoded response head on HTTP/2: sites with many cookies exceed the library's 16 KB.
 MAX_HEAD = 131_072
+#: A stalled HTTP/2 connection would take every later request of its domain with it.
+PING_EVERY_S, PONG_WITHIN_S = 15.0, 10.0
 
 #: What decides about a client; two requests share one only if all of it is equal.
 _Key = tuple[str, str, int, str | None, str | None, float, float]
@@ -139,6 +141,8 @@ class ReqwestTransport:
                 .http2_initial_stream_window_size(STREAM_WINDOW)
                 .http2_initial_connection_window_size(CONNECTION_WINDOW)
                 .http2_max_header_list_size(MAX_HEAD)
+                .http2_keep_alive_interval(timedelta(seconds=PING_EVERY_S))
+                .http2_keep_alive_timeout(timedelta(seconds=PONG_WITHIN_S))
             )
         if self._roots:
             builder = builder.add_root_certificate_pem(self._roots)

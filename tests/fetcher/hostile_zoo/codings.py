@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import zlib
 from functools import cache
 
@@ -13,27 +12,30 @@ import zstandard
 from .keeper import Visit, beast, ordinary, response
 
 PAGE = ordinary("beast")
-BOMB = 300_000_000
+#: What a bomb unfolds to.
+BOMB = 100_000_000
 
 
 @cache
+def raw_bomb() -> bytes:
+    """Raw deflate, made by repeating one flushed block: quick to make, and never whole in memory."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    block = packer.compress(bytes(1_000_000)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return block * (BOMB // 1_000_000) + packer.flush()
+
+
 def gzip_bomb() -> bytes:
-    out = io.BytesIO()
-    with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=9) as stream:
-        for _ in range(BOMB // 1_000_000):
-            stream.write(bytes(1_000_000))
-    return out.getvalue()
+    """Its checksum is never reached."""
+    return b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + raw_bomb() + bytes(8)
 
 
-@cache
 def deflate_bomb() -> bytes:
-    packer = zlib.compressobj(9)
-    return b"".join(packer.compress(bytes(1_000_000)) for _ in range(BOMB // 1_000_000)) + packer.flush()
+    return b"\x78\x9c" + raw_bomb() + bytes(4)
 
 
 @cache
 def brotli_bomb() -> bytes:
-    packer = brotli.Compressor(quality=5)
+    packer = brotli.Compressor(quality=1)
     return b"".join(packer.process(bytes(1_000_000)) for _ in range(BOMB // 1_000_000)) + packer.finish()
 
 
@@ -81,8 +83,8 @@ async def small_bomb(visit: Visit) -> None:
 
 
 @beast("bad_coding", big=True)
-async def million_empty_members(visit: Visit) -> None:
-    await visit.send(response(gzip.compress(b"") * 400_000, "Content-Encoding: gzip"))
+async def two_hundred_thousand_empty_members(visit: Visit) -> None:
+    await visit.send(response(gzip.compress(b"") * 200_000, "Content-Encoding: gzip"))
 
 
 @beast("bad_coding", "too_large", "bomb", big=True)

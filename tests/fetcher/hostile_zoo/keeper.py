@@ -31,6 +31,8 @@ class Visit:
     cage: Cage
 
     async def send(self, data: bytes) -> None:
+        if self.writer.is_closing():
+            raise ConnectionResetError("the visitor has gone")
         self.writer.write(data)
         await self.writer.drain()
 

@@ -1,0 +1,73 @@
+"""Whatever a server does, a fetch ends in time, with a cause from the list, and the next fetch works."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from resources.fetcher.base import FetchRequest
+from resources.fetcher.web import WebFetcher
+from tests.fetcher.hostile_zoo.animals import ALL, tls_of
+from tests.fetcher.hostile_zoo.keeper import Beast, Cage
+from tests.fetcher.hostile_zoo.visitors import PROFILE, visitor
+
+#: The profile's total timeout, and a machine that is busy with other things.
+IN_TIME_S = PROFILE.total_timeout_s + 5.0
+
+
+@pytest_asyncio.fixture
+async def fetcher() -> AsyncIterator[WebFetcher]:
+    fetcher = visitor()
+    yield fetcher
+    await fetcher.close()
+
+
+@pytest.mark.parametrize("beast", ALL, ids=lambda beast: beast.name)
+async def test_a_fetch_of_it_ends_with_a_named_cause(beast: Beast, fetcher: WebFetcher) -> None:
+    cage = Cage(beast)
+    async with cage.open(tls_of(beast)):
+        begin = time.perf_counter()
+        result = await fetcher.fetch(FetchRequest(cage.url, PROFILE))
+        assert time.perf_counter() - begin < IN_TIME_S
+        assert (str(result.cause) if result.cause else None) in beast.causes, result.error
+        assert (result.error == "") == (result.cause is None)
+        assert result.status is not None or result.cause is not None
+        assert len(result.body) <= PROFILE.max_body
+        assert all(isinstance(k, str) and isinstance(v, str) for k, v in result.headers)
+        if beast.on_connect or beast.secure not in ("", "good"):
+            return
+        await asyncio.sleep(
+            0.1
+        )  # a connection that is about to be reset is found out before it is used again
+        after = await fetcher.fetch(FetchRequest(f"{cage.origin}/good1", PROFILE))
+        assert (after.status, after.cause) == (200, None)
+        assert b"<title>/good1</title>" in after.body
+
+
+async def test_headers_that_are_not_text_do_not_cost_the_others(fetcher: WebFetcher) -> None:
+    beast = next(b for b in ALL if b.name == "non_ascii_headers")
+    cage = Cage(beast)
+    async with cage.open():
+        result = await fetcher.fetch(FetchRequest(cage.url, PROFILE))
+    assert result.header("content-type") == "text/html; charset=utf-8"
+    assert result.header("x-latin") == ""
+
+
+async def test_every_set_cookie_is_kept_and_none_is_sent_back(fetcher: WebFetcher) -> None:
+    beast = next(b for b in ALL if b.name == "eighty_cookies")
+    heads: list[bytes] = []
+
+    async def serve(visit) -> None:  # type: ignore[no-untyped-def]
+        heads.append(visit.head)
+        await beast.serve(visit)
+
+    cage = Cage(Beast("cookies", serve, beast.causes))
+    async with cage.open():
+        for _ in range(2):
+            result = await fetcher.fetch(FetchRequest(cage.url, PROFILE))
+    assert sum(name == "set-cookie" for name, _ in result.headers) == 80
+    assert b"cookie" not in heads[1].lower()
