@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import yaml
 
+from resources.web.structured_data.lookup import compile_path
+
 from .item_types import RESERVED_COLUMNS, RESERVED_TABLES
 from .quantities import format_duration
 
@@ -114,7 +116,8 @@ class Draft:
         yield ""
 
     def _items(self) -> Iterable[str]:
-        if not self.items:
+        usable = [i for i in self.items if any(_sayable(f"jsonld:{i.kind}.{p}") for p in i.properties)]
+        if not usable:
             yield "# Tables of things found on pages, by CSS selector or from structured data:"
             yield "# items:"
             yield "#   product:"
@@ -128,7 +131,7 @@ class Draft:
         yield "# Suggested from the JSON-LD of the pages looked at. Narrow `match`, drop what you do not need."
         yield "items:"
         used: set[str] = set()
-        for item in self.items:
+        for item in usable:
             name = _column(item.kind, used | RESERVED_TABLES)
             used.add(name)
             yield from _item(name, item)
@@ -146,9 +149,20 @@ class Draft:
         yield ""
 
 
+def _sayable(path: str) -> bool:
+    """Whether a site file can name it: servers write all kinds of keys."""
+    try:
+        compile_path(path)
+    except ValueError:
+        return False
+    return True
+
+
 def _item(name: str, item: DraftItem) -> Iterable[str]:
     columns: dict[str, str] = {}
     for path in item.properties:
+        if not _sayable(f"jsonld:{item.kind}.{path}"):
+            continue
         columns[_column(path, RESERVED_COLUMNS | columns.keys())] = path
     lower = {column: path.lower() for column, path in columns.items()}
     key = next((c for wanted in _KEYS for c, path in lower.items() if path == wanted), None)

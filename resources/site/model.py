@@ -49,7 +49,8 @@ def normal_domain(text: str) -> str:
     domain = domain_of(f"https://{host}/") if parse(f"https://{host}/") else None
     if not domain or "@" in host:
         raise ValueError(f"{text!r} is no host name: write it as in 'shop.example' or '*.shop.example'")
-    return ("*." if wildcard else "") + domain
+    # Each scheme leaves its own default port out of a URL's domain, so neither can be part of a key.
+    return ("*." if wildcard else "") + domain.removesuffix(":80")
 
 
 def is_public_host(domain: str) -> bool:

@@ -69,7 +69,8 @@ def parse_rate(value: Any) -> float | None:
     if match := _RATE.fullmatch(text):
         count, per, unit = match.groups()
         scale = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}[unit[0]]
-        rate = float(count) / (float(per or 1) * scale)
+        period = float(per or 1) * scale
+        rate = float(count) / period if period else math.inf
     else:
         try:
             rate = float(text)

@@ -95,8 +95,9 @@ _Loader.add_constructor("tag:yaml.org,2002:float", _float)
 
 def read_yaml(text: str) -> Document:
     """Parse one document. YamlError says what is wrong and where."""
-    loader = _Loader(text)
+    loader: _Loader | None = None
     try:
+        loader = _Loader(text)
         node = loader.get_single_node()
         value = loader.construct_document(node) if node is not None else None
     except yaml.MarkedYAMLError as error:
@@ -104,10 +105,16 @@ def read_yaml(text: str) -> Document:
         raise YamlError(str(error.problem), mark.line + 1 if mark else 0) from None
     except RecursionError:
         raise YamlError("nested too deeply", 0) from None
+    except yaml.reader.ReaderError as error:
+        line = text[: error.position].count("\n") + 1
+        raise YamlError(
+            f"character U+{error.character:04X} is not allowed: write it as an escape", line
+        ) from None
     except (yaml.YAMLError, ValueError) as error:
         raise YamlError(str(error).splitlines()[0], 0) from None
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
     return Document(value, _lines(node))
 
 
