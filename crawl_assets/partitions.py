@@ -50,10 +50,11 @@ def wanted_domains(catalog: Catalog, met: Iterable[str]) -> list[str]:
 
 def sync_partitions(instance: dg.DagsterInstance, installation: Installation) -> PartitionChange:
     """Make the partitions those of the site files. While a file is broken nothing is retired: it may be its domain."""
+    name = str(domains.name)
+    # Read before the files: what somebody else adds meanwhile is not in an older view of the files, and must stay.
+    present = set(instance.get_dynamic_partitions(name))
     catalog, problems = Catalog.load_usable(installation.sites)
     wanted = wanted_domains(catalog, _met(installation, catalog))
-    name = str(domains.name)
-    present = set(instance.get_dynamic_partitions(name))
     added = [d for d in wanted if d not in present]
     if added:
         instance.add_dynamic_partitions(name, added)

@@ -78,7 +78,8 @@ def site_files(
     events = [_observation(d, now_versions[d], catalog) for d in batch]
     # A version that replaces another one means new rows from old pages; a first one means nothing is there yet.
     again = {d for d in batch if d in versions}
-    versions = {d: v for d, v in versions.items() if d in now_versions} | {d: now_versions[d] for d in batch}
+    present = set(keys)
+    versions = {d: v for d, v in versions.items() if d in present} | {d: now_versions[d] for d in batch}
     requests = [
         range_request(f"{first} {now_versions[first]}", first, last, {"nightcrawl/why": "site file changed"})
         for first, last, _ in contiguous(keys, again, DOMAINS_PER_RUN)

@@ -18,7 +18,16 @@ from practice_site import site_yaml
 from resources.installation import Installation
 
 #: Every stage, in order.
-NIGHT = ("seed_frontier", "fetched_pages", "retried_failures", "raw_html", "pages", "links", "items", "published")
+NIGHT = (
+    "seed_frontier",
+    "fetched_pages",
+    "retried_failures",
+    "raw_html",
+    "pages",
+    "links",
+    "items",
+    "published",
+)
 
 
 @dataclass

@@ -9,8 +9,7 @@ from tests.dagster.conftest import NIGHT, House
 def test_one_domain_from_seeds_to_raw_bodies(house: House) -> None:
     with practice_site_process(n_products=30) as site:
         house.write_site(site.domain)
-        result = house.run(*NIGHT, first=site.domain
-        )
+        result = house.run(*NIGHT, first=site.domain)
         assert result.success
         fetched = house.metadata("fetched_pages", site.domain)
         assert fetched["end"] == "finished"

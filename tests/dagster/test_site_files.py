@@ -1,0 +1,82 @@
+"""Partitions follow the site files, and a changed extraction asks for new tables of exactly its domains."""
+
+from __future__ import annotations
+
+import json
+
+import dagster as dg
+
+from crawl_assets.automation.sensors import site_files
+from crawl_assets.partitions import contiguous, domains, sync_partitions
+from resources.installation_resource import InstallationResource
+from tests.dagster.conftest import House
+
+
+def keys(house: House) -> list[str]:
+    return list(house.instance.get_dynamic_partitions(str(domains.name)))
+
+
+def look(house: House, cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
+    context = dg.build_sensor_context(instance=house.instance, cursor=cursor)
+    resource = InstallationResource(data=str(house.installation.data), sites=str(house.installation.sites))
+    found = site_files(context, installation=resource)
+    assert isinstance(found, dg.SensorResult | dg.SkipReason)
+    return found
+
+
+def test_domains_of_a_site_stand_together(house: House) -> None:
+    house.write_site(["z.example", "m.example"], "one")
+    house.write_site(["a.example"], "two")
+    assert keys(house) == ["z.example", "m.example", "a.example"]
+
+
+def test_a_removed_site_is_retired_and_comes_back_with_its_history(house: House) -> None:
+    path = house.write_site(["a.example"])
+    house.instance.report_runless_asset_event(dg.AssetMaterialization("raw_html", partition="a.example"))
+    text = path.read_text()
+    path.unlink()
+    assert sync_partitions(house.instance, house.installation).retired == ("a.example",)
+    assert keys(house) == []
+    path.write_text(text)
+    assert sync_partitions(house.instance, house.installation).added == ("a.example",)
+    assert house.partitions("raw_html") == ({"a.example"}, set())
+
+
+def test_a_broken_file_retires_nothing(house: House) -> None:
+    path = house.write_site(["a.example"])
+    path.write_text("domains: [a.example")
+    change = sync_partitions(house.instance, house.installation)
+    assert keys(house) == ["a.example"]
+    assert "not valid YAML" in str(change.problems[0])
+
+
+def test_the_sensor_is_silent_until_a_file_changes(house: House) -> None:
+    house.write_site(["a.example"])
+    first = look(house)
+    assert isinstance(first, dg.SensorResult)
+    assert [e.partition for e in first.asset_events] == ["a.example"]
+    assert not first.run_requests  # nothing was fetched yet: there is nothing to read again
+    assert isinstance(look(house, first.cursor), dg.SkipReason)
+
+
+def test_a_change_of_selectors_reparses_exactly_the_domains_it_concerns(house: House) -> None:
+    house.write_site(["a.example", "b.example"], "one")
+    house.write_site(["c.example"], "two")
+    first = look(house)
+    assert isinstance(first, dg.SensorResult)
+    items = {
+        "book": {"match": "/book/*", "key": ["title"], "fields": {"title": {"css": "h1", "required": True}}}
+    }
+    house.write_site(["a.example", "b.example"], "one", items=items)
+    second = look(house, first.cursor)
+    assert isinstance(second, dg.SensorResult)
+    (request,) = second.run_requests or []
+    assert request.tags["dagster/asset_partition_range_start"] == "a.example"
+    assert request.tags["dagster/asset_partition_range_end"] == "b.example"
+    assert {e.partition for e in second.asset_events} == {"a.example", "b.example"}
+    assert set(json.loads(second.cursor or "{}")["versions"]) == {"a.example", "b.example", "c.example"}
+
+
+def test_stretches_are_contiguous_and_bounded() -> None:
+    assert contiguous("abcdef", "abdef", 2) == [("a", "b", 2), ("d", "e", 2), ("f", "f", 1)]
+    assert contiguous("abc", "", 10) == []
