@@ -3,6 +3,7 @@
 ========================  =======================================================================
 ``memory:``               this process only, gone at its end: tests and tiny crawls
 ``sqlite:///path``, path  one file, any number of processes of one machine: the default
+``redis://host:port/0``   Redis or Valkey, any number of machines; options: `resources.shared_redis.address`
 ========================  =======================================================================
 """
 
@@ -33,10 +34,14 @@ def open_frontier(url_or_path: str) -> Frontier:
         path = url_or_path
     elif url_or_path.startswith(_SQLITE) and len(url_or_path) > len(_SQLITE):
         path = unquote(url_or_path.removeprefix(_SQLITE))
+    elif scheme in ("redis", "rediss"):
+        from resources.frontier.redis import RedisFrontier
+
+        return RedisFrontier(url_or_path)
     else:
         raise FrontierError(
             f"frontier {url_or_path!r}: no back-end is named {scheme!r}; "
-            "use memory:, sqlite:///path/to/file or a plain path"
+            "use memory:, sqlite:///path/to/file, redis://host:port/0 or a plain path"
         )
     from resources.frontier.sqlite import SqliteFrontier
 

@@ -10,6 +10,7 @@ import pytest
 
 from resources.frontier.base import Frontier
 from resources.frontier.open import open_frontier
+from tests.fleet.servers import redis_place
 
 __all__ = ["BACKENDS", "Backend"]
 
@@ -29,6 +30,7 @@ class Backend:
 BACKENDS = (
     Backend("memory", lambda folder: "memory:", durable=False),
     Backend("sqlite", lambda folder: str(folder / "frontier.sqlite")),
+    Backend("redis", redis_place),
 )
 
 
