@@ -47,7 +47,7 @@ class Heartbeat:
             try:
                 self.queues = await self._storage.run(self._look)
                 if self._clock.now() - last_beat >= self._order.domain_lease_s / SHARE_OF_LEASE:
-                    last_beat = 0.0  # the first beat comes at once: a worker killed in its first seconds must be known
+                    last_beat = self._clock.now()
                     await self._storage.run(self._beat)
                     # In the loop's own thread: pacer and ledger belong to it. Only changed rows are written.
                     self._pacer.checkpoint(last_beat)
