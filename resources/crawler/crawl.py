@@ -32,7 +32,7 @@ from .progress import Progress, ProgressMeter
 from .refill import Refill
 from .robots_gate import RobotsGate
 from .storage import Storage
-from .territory import Territory
+from .territory import MissingSecret, Territory
 from .writer import BatchWriter, StorageStuck
 
 __all__ = ["Crawl"]
@@ -115,8 +115,12 @@ class Crawl:
 
     async def _open(self, domain: str) -> None:
         """Lease the domain, read its robots.txt, admit it to the pacer, claim the first URLs."""
-        rules = self._territory.rules(domain)
         report = self.reports[domain] = DomainReport(domain, started_at=self.clock.now())
+        try:
+            rules = self._territory.rules(domain)
+        except MissingSecret as error:
+            report.end, report.detail, report.ended_at = "error", str(error), self.clock.now()
+            return
         if rules is None:
             report.end, report.detail = "error", f"no site file covers {domain}"
             report.ended_at = self.clock.now()

@@ -166,6 +166,8 @@ class Refill:
         1. its page limit is reached; 2. pacing will not let it go within the longest wait;
         3. nothing claimable is left and nothing is on its way; 4. something becomes claimable later.
         """
+        if not lane.admitted:
+            return  # still waiting for its turn to be opened: pacing does not know it yet
         now = self._clock.now()
         limit = self._page_limit(lane)
         if limit is not None and lane.taken >= limit:

@@ -9,6 +9,7 @@ Bounds: a response head of about 400 KB and 100 fields on HTTP/1 (hyper), `MAX_H
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
@@ -76,36 +77,45 @@ class ReqwestTransport:
         self._http2 = http2
         self._roots = root_certificates_pem
         self._clients: OrderedDict[_Key, Client] = OrderedDict()
+        self._making: dict[_Key, asyncio.Future[Client]] = {}
         self._retired: list[Client] = []
 
     def __repr__(self) -> str:
         return f"<ReqwestTransport {len(self._clients)} clients>"
 
     async def send(self, outgoing: Outgoing) -> _Reply:
-        context = (
-            self._client(outgoing)
-            .get(outgoing.url)
-            .headers(outgoing.headers)
-            .streamed_read_buffer_limit(0)
-            .build_streamed()
-        )
-        return _Reply(context, await context.__aenter__())
-
-    def _client(self, outgoing: Outgoing) -> Client:
         origin, profile = outgoing.origin, outgoing.profile
         key = (
             origin.scheme, origin.host, origin.port, outgoing.address, profile.proxy,
             profile.connect_timeout_s, profile.read_timeout_s,
         )  # fmt: skip
         client = self._clients.get(key)
-        if client is not None:
+        if client is None:
+            client = await self._new_client(key, outgoing)
+        else:
             self._clients.move_to_end(key)
-            return client
-        client = self._clients[key] = self._build(outgoing)
+        request = client.get(outgoing.url).headers(outgoing.headers)
+        # Nothing is read ahead: the head is told at once, and what is wrong with a body is told of the body.
+        context = request.streamed_read_buffer_limit(0).build_streamed()
+        return _Reply(context, await context.__aenter__())
+
+    async def _new_client(self, key: _Key, outgoing: Outgoing) -> Client:
+        """Made in a thread, once per key: at the start of a night thousands are made."""
+        making = self._making.get(key)
+        if making is None:
+            making = asyncio.ensure_future(asyncio.to_thread(self._build, outgoing))
+            self._making[key] = making
+            making.add_done_callback(lambda done: self._made(key, done))
+        return await asyncio.shield(making)
+
+    def _made(self, key: _Key, done: asyncio.Future[Client]) -> None:
+        self._making.pop(key, None)
+        if done.cancelled() or done.exception() is not None:
+            return
+        self._clients[key] = done.result()
         if len(self._clients) > MAX_CLIENTS:
             # Closed at the end: requests of a retired client may still be in flight.
             self._retired.append(self._clients.popitem(last=False)[1])
-        return client
 
     def _build(self, outgoing: Outgoing) -> Client:
         profile = outgoing.profile
@@ -149,6 +159,7 @@ class ReqwestTransport:
         return builder.build()
 
     async def close(self) -> None:
+        await asyncio.gather(*self._making.values(), return_exceptions=True)
         for client in [*self._retired, *self._clients.values()]:
             await client.close()
         self._retired.clear()

@@ -35,6 +35,7 @@ class Visit:
             raise ConnectionResetError("the visitor has gone")
         self.writer.write(data)
         await self.writer.drain()
+        await asyncio.sleep(0)  # lets the loop learn that the visitor has gone
 
     async def drip(self, pieces: bytes, every_s: float) -> None:
         """One byte at a time."""
