@@ -7,8 +7,12 @@ site stand next to each other and one run can take them as a range. A domain tha
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 import dagster as dg
 
@@ -16,7 +20,7 @@ from resources.installation import Installation
 from resources.site.catalog import Catalog
 from resources.site.load import Problem
 
-__all__ = ["PartitionChange", "contiguous", "domains", "sync_partitions", "wanted_domains"]
+__all__ = ["PartitionChange", "contiguous", "domains", "sync_partitions", "usable_sites", "wanted_domains"]
 
 domains = dg.DynamicPartitionsDefinition(name="domains")
 
@@ -48,12 +52,34 @@ def wanted_domains(catalog: Catalog, met: Iterable[str]) -> list[str]:
     return [d for d in ordered if not any(bad in d for bad in FORBIDDEN)]
 
 
+def usable_sites(folder: Path) -> tuple[str, Catalog, list[Problem]]:
+    """(signature, sites, problems) of a folder of site files.
+
+    The files are read again only when a name, a size or a time has changed: schedules and sensors ask every minute.
+    """
+    if not folder.is_dir():
+        return "no folder", Catalog([], folder), []
+    stats = sorted(
+        (p.name, s.st_mtime_ns, s.st_size) for p in folder.iterdir() if (s := p.stat()) and p.is_file()
+    )
+    signature = hashlib.sha256(json.dumps(stats).encode()).hexdigest()[:16]
+    catalog, problems = _read_sites(folder, signature)
+    return signature, catalog, list(problems)
+
+
+@lru_cache(maxsize=8)
+def _read_sites(folder: Path, signature: str) -> tuple[Catalog, tuple[Problem, ...]]:
+    del signature  # part of the cache's key
+    catalog, problems = Catalog.load_usable(folder)
+    return catalog, tuple(problems)
+
+
 def sync_partitions(instance: dg.DagsterInstance, installation: Installation) -> PartitionChange:
     """Make the partitions those of the site files. While a file is broken nothing is retired: it may be its domain."""
     name = str(domains.name)
     # Read before the files: what somebody else adds meanwhile is not in an older view of the files, and must stay.
     present = set(instance.get_dynamic_partitions(name))
-    catalog, problems = Catalog.load_usable(installation.sites)
+    _, catalog, problems = usable_sites(installation.sites)
     wanted = wanted_domains(catalog, _met(installation, catalog))
     added = [d for d in wanted if d not in present]
     if added:

@@ -1,6 +1,6 @@
 """The nightly schedule and the canaries.
 
-One schedule for all sites: it looks every five minutes which sites' own crons have fired and launches their domains,
+One schedule for all sites: it looks every minute which sites' own crons have fired and launches their domains,
 as few runs as contiguous partitions allow, all with the night's tag. Launching is idempotent: what was launched is
 read from the runs themselves, so that a missed tick is made up for within `GRACE` and never twice.
 """
@@ -15,7 +15,7 @@ import dagster as dg
 
 from crawl_assets.automation.fire_times import GRACE, last_fire, night_of
 from crawl_assets.automation.jobs import CANARIES, NIGHT
-from crawl_assets.partitions import contiguous, domains
+from crawl_assets.partitions import contiguous, domains, usable_sites
 from crawl_assets.stages.pipeline import DOMAINS_PER_RUN, NIGHT_TAG
 from resources.installation_resource import InstallationResource
 from resources.site.catalog import Catalog
@@ -61,7 +61,7 @@ def range_request(
 
 @dg.schedule(
     name="nightly",
-    cron_schedule="*/5 * * * *",
+    cron_schedule="* * * * *",
     execution_timezone="UTC",
     job=NIGHT,
     default_status=dg.DefaultScheduleStatus.RUNNING,
@@ -80,7 +80,7 @@ def nightly(
         # Only the latest of the ticks missed during a downtime comes at all, and it comes late.
         yield dg.SkipReason(f"this tick is {now - tick} late: its night is over")
         return
-    catalog, problems = Catalog.load_usable(installation.installation().sites)
+    _, catalog, problems = usable_sites(installation.installation().sites)
     for problem in problems:
         context.log.warning(f"site file left out: {problem}")
     launched = 0
@@ -115,7 +115,7 @@ def canary_rounds(
     context: dg.ScheduleEvaluationContext, installation: InstallationResource
 ) -> Iterator[dg.RunRequest | dg.SkipReason]:
     """One round over the domains that have canaries."""
-    catalog, _ = Catalog.load_usable(installation.installation().sites)
+    _, catalog, _ = usable_sites(installation.installation().sites)
     keys = context.instance.get_dynamic_partitions(str(domains.name))
     with_canaries = {d for d in keys if (site := catalog.for_domain(d)) is not None and site.canaries}
     stretches = contiguous(keys, with_canaries, DOMAINS_PER_RUN)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -15,7 +13,7 @@ from crawl_assets.automation.alerts import Alert, AlertChannels, deliver_once
 from crawl_assets.automation.jobs import REPARSE
 from crawl_assets.automation.reconciliation import clear_lost_runs
 from crawl_assets.automation.schedules import NIGHT_TAG, range_request
-from crawl_assets.partitions import contiguous, domains, sync_partitions
+from crawl_assets.partitions import contiguous, domains, sync_partitions, usable_sites
 from crawl_assets.stages.pipeline import DOMAINS_PER_RUN
 from resources.installation_resource import InstallationResource
 from resources.site.catalog import Catalog
@@ -24,21 +22,6 @@ __all__ = ["SENSORS", "failure_alerts", "lost_runs", "site_files"]
 
 #: Observations written per tick: 8 ms each, and a tick should stay under some seconds.
 OBSERVED_PER_TICK = 300
-
-
-def _signature(folder: Path) -> str:
-    """Changes when any site file, or a file of seeds beside them, does."""
-    if not folder.is_dir():
-        return "no folder"
-    stats = sorted(
-        (p.name, s.st_mtime_ns, s.st_size) for p in folder.iterdir() if (s := p.stat()) and p.is_file()
-    )
-    return f"{len(stats)}:{_digest(stats)}"
-
-
-def _digest(value: Any) -> str:
-    """A short stable digest of plain data."""
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
 
 
 @dg.sensor(
@@ -58,8 +41,7 @@ def site_files(
     """One look. The cursor remembers the folder's signature and the extraction version of each domain."""
     house = installation.installation()
     memory: dict[str, Any] = json.loads(context.cursor or "{}")
-    signature = _signature(house.sites)
-    catalog, problems = Catalog.load_usable(house.sites)
+    signature, catalog, problems = usable_sites(house.sites)
     wild = any(d.startswith("*.") for site in catalog for d in site.domains)
     if signature == memory.get("signature") and not wild and not memory.get("more"):
         return dg.SkipReason("the site files are as they were")

@@ -46,7 +46,8 @@ REJECTS = domain_check(
     blocking=True,
 )
 
-SPECS = (ROW_DRIFT, UNIQUENESS, FIELD_COVERAGE, REJECTS)
+#: In the order in which a reason is looked for: rejected rows explain missing ones, not the other way round.
+SPECS = (UNIQUENESS, REJECTS, FIELD_COVERAGE, ROW_DRIFT)
 
 #: Which rules of the warehouse's audit each check answers for.
 RULES: Mapping[str, frozenset[str]] = {
@@ -65,6 +66,7 @@ def audit_findings(
     """A finding per check. `cut_short`: what ended the night early, in words; `causes`: what else was seen tonight."""
     numbers: dict[str, Any] = {f"rows {table}": n for table, n in sorted(rows.items())}
     found = {}
+    others = sorted({f"{p.rule} in {p.table}" for p in problems if p.rule not in FORGIVABLE})
     for name, rules in RULES.items():
         mine = [p for p in problems if p.rule in rules]
         shown = numbers | {"problems": len(mine)}
@@ -75,8 +77,8 @@ def audit_findings(
         if cut_short and rules == FORGIVABLE:
             found[name] = Finding(True, f"no alarm, the night was cut short ({cut_short}): {words}", shown)
             continue
-        if causes:
-            words = f"{words}. Seen tonight: {causes}"
+        if seen := ", ".join(w for w in (causes, *others) if w and rules == FORGIVABLE):
+            words = f"{words}. Seen tonight: {seen}"
         shown["all"] = dg.MetadataValue.md("\n".join(f"- {p}" for p in mine))
         found[name] = Finding(False, words, shown)
     return found

@@ -63,16 +63,17 @@ class House:
                 "dagster/asset_partition_range_end": last or first,
                 **(tags or {}),
             },
-            run_config={
-                "ops": {"stages": {"config": config or {}}},
-                "resources": {
-                    "installation": {
-                        "config": {"data": str(self.installation.data), "sites": str(self.installation.sites)}
-                    }
-                },
-            },
+            run_config=self.config(config),
             raise_on_error=False,
         )
+
+    def config(self, stages: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Run config that points at this installation."""
+        folders = {"data": str(self.installation.data), "sites": str(self.installation.sites)}
+        return {
+            "ops": {"stages": {"config": stages or {}}},
+            "resources": {"installation": {"config": folders}},
+        }
 
     def partitions(self, asset: str) -> tuple[set[str], set[str]]:
         """(materialized and not failed since, failed) partitions of an asset, as the UI shows them."""
