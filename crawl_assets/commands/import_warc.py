@@ -13,6 +13,7 @@ from .terminal import count, say, say_json
 
 if TYPE_CHECKING:
     from resources.archive.intake import IntakeReport
+    from resources.installation import Installation
 
 __all__ = ["import_warc"]
 
@@ -23,6 +24,7 @@ TOLD = 20
 def import_warc(
     files: Annotated[list[Path], typer.Argument(help="WARC or ARC files, plain or gzip.")],
     salvage: Annotated[bool, typer.Option(help="Search for whole records behind damage.")] = True,
+    tables: Annotated[bool, typer.Option(help="Make and publish the tables of the domains at once.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> None:
     """Fill the page store from archives; the tables then come from them without one request."""
@@ -49,6 +51,9 @@ def import_warc(
     else:
         for path, report in reports.items():
             _tell(path, report)
+    domains = sorted({d for report in reports.values() for d in report.domains})
+    if tables and domains:
+        _make_tables(installation, domains, quiet=as_json)
     if any(report.damage or not report.records for report in reports.values()):
         raise typer.Exit(ExitCode.BAD_NEWS)
 
@@ -75,7 +80,16 @@ def _tell(path: Path, r: IntakeReport) -> None:
         say(f"  damage: {count(len(r.damage) - TOLD)} more places")
     if not r.records:
         say("  no whole record: is it a WARC or ARC file?")
-    elif r.domains:
-        say(
-            f"  {', '.join(sorted(r.domains))}: materialize raw_html and what follows it (job reparse) for the tables"
-        )
+
+
+def _make_tables(installation: Installation, domains: list[str], *, quiet: bool) -> None:
+    """The job `reparse`: tables, audit and publish from the page store. Nothing is requested."""
+    from .graph_run import run_graph
+
+    found = run_graph(installation, "reparse", domains, {})
+    if not quiet:
+        for words in (*found.findings, *(f"failed: {d}: {why}" for d, why in found.fallen.items())):
+            say(f"  {words}")
+        say(f"tables of {', '.join(domains)} are in {installation.published}")
+    if found.fallen:
+        raise typer.Exit(ExitCode.BAD_NEWS)
