@@ -53,15 +53,14 @@ class LinkReader:
         the target, sorted, joined by a blank.
         """
         first, rels = self._by_address(tree)
-        folder = base[: base.rfind("/", 0, (base + "?").index("?")) + 1]
+        folder = _folder(base)
         known = self._memory(folder)
         resolve: Callable[[str], str | None] | None = None
         nodes_of: dict[str, list[LexborNode]] = {}
         scope_of: dict[str, bool] = {}
         rel_of: dict[str, str] = {}
         for href, nodes in first.items():
-            # An empty address and a lone query belong to the page, not to its folder; other bytes to its encoding.
-            shared = href.isascii() and href[:1] not in ("", "?") and href[0] > " "
+            shared = _is_shared(href)
             if shared and href in known:
                 target = known[href]
             else:
@@ -130,6 +129,27 @@ class LinkReader:
             return None
         url = canonical_of_joined(joined, self._policy)
         return url, self._in_scope(url)
+
+
+def _folder(base: str) -> str:
+    """What relative addresses resolve against: the base up to the last slash of its path."""
+    path = base.partition("#")[0].partition("?")[0]
+    return path[: path.rfind("/") + 1]
+
+
+def _is_shared(href: str) -> bool:
+    """Whether an address means the same on every page of a folder. Numbered cases of those that do not:
+
+    1. empty, or a lone query: they belong to the page; 2. other than printable ASCII, or a blank in front: its
+    query is in the page's encoding, or it is not what it looks like; 3. a scheme without an authority: `http:?q`
+    is a relative address.
+    """
+    return (
+        href[:1] not in ("", "?", " ")
+        and href.isascii()
+        and href.isprintable()
+        and (":" not in href[:16] or "://" in href[:16])
+    )
 
 
 def _anchor(nodes: list[LexborNode]) -> str:

@@ -64,7 +64,7 @@ class PageExtractor:
         url = head.final_url or head.url
         base = document_base(tree, url)
         data = extract_structured(tree, url)
-        result = ExtractedPage(page_row(head, tree, data, decision.encoding, base))
+        result = ExtractedPage(page_row(head, tree, data, decision.encoding, base, utf8))
         result.links = self._links.read(tree, head.url, base, decision.encoding)
         if site.structured_data and data:
             result.structured = structured_rows(data)

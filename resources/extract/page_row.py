@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 from resources.pages.base import PageHead
 from resources.web.page_title import title_text
 from resources.web.structured_data import StructuredData, lookup
-from resources.web.urls import joiner
+from resources.web.urls import joiner, url_without_credentials
 
 from .text_length import text_length
 from .version import PARSER_VERSION
@@ -57,8 +57,12 @@ def page_row(
     data: StructuredData | None = None,
     encoding: str | None = None,
     base: str = "",
+    utf8: bytes = b"",
 ) -> PageRow:
-    """The row; what only HTML has is None where there is no tree. `base`: the document base, with a tree."""
+    """The row; what only HTML has is None where there is no tree.
+
+    With a tree: `base` is the document base, `utf8` what the tree was made from.
+    """
     title = description = language = canonical = None
     length: int | None = None
     if tree is not None and data is not None:
@@ -69,7 +73,7 @@ def page_row(
         root = tree.root
         language = ((root.attrs.get("lang") or "").strip()[:100] or None) if root is not None else None
         canonical = _canonical(tree, base)
-        length = text_length(tree)
+        length = text_length(tree, utf8)
     return PageRow(
         url=head.url, final_url=head.final_url or head.url, domain=head.domain, depth=head.depth,
         status=head.status, content_type=header(head, "content-type"), encoding=encoding or head.encoding or None,
@@ -95,4 +99,4 @@ def _canonical(tree: LexborHTMLParser, base: str) -> str | None:
         return None
     resolve = joiner(base)
     found = {url for node in nodes if (url := resolve(node.attrs.get("href") or "")) is not None}
-    return found.pop() if len(found) == 1 else None
+    return url_without_credentials(found.pop()) if len(found) == 1 else None

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import json
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resources.extract.link_rows import LinkReader
+from resources.web.html_document import parse_html
+from resources.web.links import document_base
+from resources.web.outlinks import outlinks
+from resources.web.url_policy import DEFAULT_POLICY
+from resources.web.urls import canonical
 from tests.extract.pages import extract, site_of
 
 PAGE = """<!doctype html><html lang="en"><head><title> Blue
@@ -82,3 +91,26 @@ def test_structured_data_becomes_rows_unless_switched_off() -> None:
         "og:image": ["https://shop.example/a.png", "https://shop.example/b.png"],
     }
     assert extract(PAGE, site_of(structured_data=False)).structured == []
+
+
+PIECES = st.sampled_from(
+    ["", "/", "//", "a", "b/", "..", "../", ".", "?", "?q=1", "#", "#x", "http:", "https:", "https://", "other.example",
+     "\\", " ", "\t", "\n", "%41", "ä", "?ä", ":", "mailto:", ";", "&amp;", "javascript:"]
+)  # fmt: skip
+HREFS = st.lists(PIECES, max_size=5).map("".join)
+
+
+@given(
+    pages=st.lists(st.tuples(HREFS, st.lists(HREFS, max_size=6)), min_size=1, max_size=6),
+    base=st.none() | HREFS,
+)
+def test_the_memory_of_addresses_changes_no_link(
+    pages: list[tuple[str, list[str]]], base: str | None
+) -> None:
+    reader = LinkReader(DEFAULT_POLICY, lambda url: True)
+    for place, hrefs in pages:
+        url = canonical(f"https://shop.example/d/{place}") or "https://shop.example/"
+        head = f'<base href="{base}">' if base is not None else ""
+        tree = parse_html(head + "".join(f'<a href="{href}">x</a>' for href in hrefs))
+        found = reader.read(tree, url, document_base(tree, url), "windows-1252")
+        assert [row[0] for row in found] == [link for link, _ in outlinks(tree, url, "windows-1252")]

@@ -12,7 +12,7 @@ from resources.frontier.base import Source, State, UrlRecord
 from resources.installation import Installation
 from resources.pages.base import Kind, PageHead, PageVersion
 from resources.warehouse.load import LoadReport, load_domains
-from resources.warehouse.parse import ParseReport, parse_domain
+from resources.warehouse.parse import ParseReport, ParserPool, parse_domain
 from resources.web.urls import key
 
 __all__ = ["DOMAIN", "Shop", "lamp_page"]
@@ -47,6 +47,7 @@ class Shop:
         (folder / "sites").mkdir(parents=True)
         self.installation = Installation.at(folder / "data", folder / "sites").prepare()
         self.now = 1_700_000_000.0
+        self._pool: ParserPool | None = None
         self.site("shop", SITE)
 
     @staticmethod
@@ -54,7 +55,12 @@ class Shop:
         return key(url)
 
     def site(self, name: str, site: dict[str, Any]) -> None:
+        self.close()
         (self.installation.sites / f"{name}.yaml").write_text(yaml.safe_dump(site))
+
+    def retire(self, name: str) -> None:
+        self.close()
+        (self.installation.sites / f"{name}.yaml").unlink()
 
     def put(self, path: str, html: str | bytes, domain: str = DOMAIN, **fields: Any) -> None:
         body = html if isinstance(html, bytes) else html.encode()
@@ -80,7 +86,15 @@ class Shop:
         frontier.close()
 
     def parse(self, run: str = "r1", domain: str = DOMAIN, **options: Any) -> ParseReport:
-        return parse_domain(self.installation, domain, run_id=run, **{"processes": 1, **options})
+        if self._pool is None:
+            self._pool = ParserPool(self.installation, self.installation.catalog(), 1)
+        return parse_domain(self.installation, domain, run_id=run, pool=self._pool, **options)
+
+    def close(self) -> None:
+        """End the parser process; it keeps the site files it was started with."""
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
 
     def load(self, run: str = "r1", *domains: str) -> LoadReport:
         report = load_domains(self.installation, domains or (DOMAIN,), run_id=run)

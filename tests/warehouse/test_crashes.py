@@ -48,13 +48,13 @@ LOAD = "resources.warehouse.load.load"
 FRONTIER = "resources.warehouse.load.frontier_rows"
 #: The points of the second list are like their neighbours in the first and run with the slow tests.
 POINTS = [
-    ("parse", "resources.warehouse.parse.domain", "write_manifest", "before"),
     ("load", "resources.frontier.sqlite.frontier", "SqliteFrontier.trim_log", "before"),
     ("load", LOAD, "apply_batch", "after"),
-    ("load", LOAD, "_write_index", "before"),
     ("publish", "resources.warehouse.publish.publish", "_sync", "before"),
 ]
 MORE_POINTS = [
+    ("load", LOAD, "_write_index", "before"),
+    ("parse", "resources.warehouse.parse.domain", "write_manifest", "before"),
     ("parse", "resources.warehouse.parse.domain", "write_manifest", "after"),
     ("load", FRONTIER, "_log_table", "after"),
     ("load", LOAD, "apply_batch", "before"),

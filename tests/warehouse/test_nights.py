@@ -5,7 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from decimal import Decimal
 
+import pytest
+
 from resources.frontier.base import Ack, FetchLogRow, State, Verdict
+from resources.warehouse.parse import ParseError
+from tests.frontier.samples import url
 from tests.warehouse.shop import DOMAIN, SITE, Shop, lamp_page
 
 DAY = 86_400.0
@@ -96,8 +100,6 @@ def test_rejects_are_kept_with_what_was_found(shop: Shop) -> None:
 
 def test_the_fetch_log_moves_into_the_tables_once(shop: Shop) -> None:
     frontier = shop.installation.open_frontier()
-    from tests.frontier.samples import url
-
     frontier.enqueue([url("a"), url("b")], 1.0)
     claims = frontier.claim(DOMAIN, 2, "w", 60, 1.0)
     for claim in claims:
@@ -150,4 +152,33 @@ def test_a_warehouse_that_was_deleted_is_made_again_from_the_page_store(shop: Sh
     shop.night("r1")
     (shop.installation.tables / "warehouse.duckdb").unlink()
     assert shop.night("r2").parsed == 1
+    assert shop.rows("SELECT sku FROM lamp") == [("L1",)]
+
+
+def test_two_sites_may_fill_one_type_and_what_they_type_differently_is_text(shop: Shop) -> None:
+    other = "other.example"
+    fields = {"sku": {"css": ".sku", "required": True}, "price": {"css": ".price"}, "note": {"css": "title"}}
+    shop.put("/lamp/1", lamp_page("L1"))
+    shop.night("r1")
+    shop.site(
+        "other",
+        {"domains": [other], "items": {"lamp": {"match": "/lamp/*", "key": ["sku"], "fields": fields}}},
+    )
+    shop.put("/lamp/1", lamp_page("L1", "five"), domain=other)
+    shop.parse("r2", other)
+    report = shop.load("r2", other)
+    assert report.warnings and "lamp.price" in report.warnings[0]
+    assert shop.rows("SELECT domain, price, price_currency, note FROM lamp ORDER BY 1") == [
+        (other, "five", None, "Lamp L1"), (DOMAIN, "5.0000", "GBP", None),
+    ]  # fmt: skip
+
+
+def test_a_retired_site_keeps_its_rows_and_is_not_parsed(shop: Shop) -> None:
+    shop.put("/lamp/1", lamp_page("L1"))
+    shop.night("r1")
+    shop.retire("shop")
+    with pytest.raises(ParseError, match="no site file covers"):
+        shop.parse("r2")
+    shop.load("r2")
+    assert shop.rows("SELECT site, pages FROM domains") == [(None, 1)]
     assert shop.rows("SELECT sku FROM lamp") == [("L1",)]

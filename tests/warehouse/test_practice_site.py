@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from practice_site import Truth, site_config
 from practice_site.site_file import site_document
 from resources.warehouse.publish import publish
@@ -26,8 +24,7 @@ def put_night(shop: Shop, truth: Truth) -> int:
     return len(pages)
 
 
-def test_every_book_is_a_row_and_prices_follow_the_nights(tmp_path: Path) -> None:
-    shop = Shop(tmp_path)
+def test_every_book_is_a_row_and_prices_follow_the_nights(shop: Shop) -> None:
     shop.site("shop", site_document(DOMAIN))
     for night in (1, 2):
         truth = Truth(site_config(preset="tame", n_products=60, night=night), ORIGIN)

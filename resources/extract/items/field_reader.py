@@ -94,7 +94,7 @@ class FieldReader:
         for node in nodes:
             text = node.attrs.get(attribute)
             if text is not None and attribute in _ADDRESS_ATTRIBUTES:
-                text = page.absolute(text) or text
+                text = url_without_credentials(page.absolute(text) or text)
             if text is not None:
                 texts.append(text)
         return texts
