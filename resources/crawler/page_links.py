@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 from resources.fetcher.base import FetchResult
 from resources.web.encoding import to_utf8
 from resources.web.html_document import parse_html
-from resources.web.links import outlinks
+from resources.web.outlinks import LinkMemo, read_outlinks
 from resources.web.robots_meta import robots_directives
 
 from .territory import DomainRules
@@ -57,7 +57,10 @@ def is_html(content_type: str | None, body: bytes) -> bool:
 
 
 class PageReader:
-    """Parses bodies with Lexbor. Stateless."""
+    """Parses bodies with Lexbor. Remembers nothing but how addresses resolve."""
+
+    def __init__(self) -> None:
+        self._memo = LinkMemo()
 
     def read(self, result: FetchResult, rules: DomainRules) -> ReadPage:
         content_type = result.header("content-type")
@@ -69,10 +72,9 @@ class PageReader:
         tree = parse_html(utf8)
         obey = rules.site.scope.nofollow == "obey"
         robots_tags = [v for k, v in result.headers if k.lower() == "x-robots-tag"]
-        metas = [
-            (m.attrs.get("name") or "", m.attrs.get("content") or "") for m in tree.css("meta[name][content]")
-        ]
-        follow = not obey or robots_directives(metas, robots_tags, rules.token).follow
-        found = outlinks(tree, result.url, decision.encoding, rules.policy) if follow else []
-        links = [url for url, nofollow in found if not (nofollow and obey)]
+        found = read_outlinks(
+            tree, result.url, decision.encoding, rules.policy, memo=self._memo, domain=rules.domain
+        )
+        follow = not obey or robots_directives(found.metas, robots_tags, rules.token).follow
+        links = [url for url, nofollow in found.links if not (nofollow and obey)] if follow else []
         return ReadPage(utf8, decision.encoding, decision.source, tree, links, follow)

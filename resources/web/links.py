@@ -1,8 +1,8 @@
 """The links of an HTML page, read from its tree by the rules of the HTML standard.
 
-`outlinks` is the crawl's hot path: where to go next and nothing else. `extract` is everything the parse stage
-wants to know: anchors, relations, images, frames, refreshes. Both agree on what a link is: the `href` of an
-`a` or `area` element (also of an svg `a`), resolved with the document base, its query in the encoding of the
+`outlinks.read_outlinks` is the crawl's hot path: where to go next and nothing else. `extract` is everything the
+parse stage wants to know: anchors, relations, images, frames, refreshes. Both agree on what a link is: the
+`href` of an `a` or `area` element (also of an svg `a`), resolved with the document base, its query in the encoding of the
 page. Markup in comments, scripts, styles, templates and text areas is not in the tree as elements; what stands
 in `noscript` is, since this parser runs no scripts. An address that does not parse is left out, the page is not.
 
@@ -20,10 +20,9 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from .meta_refresh import MetaRefresh, read_refresh
 from .robots_meta import robots_directives, robots_metas
 from .srcset import srcset_urls
-from .url_policy import DEFAULT_POLICY, UrlPolicy
-from .urls import MAX_URL_LENGTH, canonical, canonical_of_joined, in_document_encoding, join, joiner
+from .urls import MAX_URL_LENGTH, in_document_encoding, join, joiner
 
-__all__ = ["MAX_LINKS", "Link", "PageLinks", "canonical_link", "document_base", "extract", "outlinks"]
+__all__ = ["MAX_LINKS", "Link", "PageLinks", "base_in", "canonical_link", "document_base", "extract"]
 
 #: Distinct links of one page. The largest honest index pages have some 20,000; a page that has more is a
 #: trap or a test, and its rest is found by other ways or not at all.
@@ -81,7 +80,12 @@ def document_base(tree: LexborHTMLParser, page_url: str) -> str:
 
     A base inside `noscript` is no base to a browser that runs scripts, and must not move every link of a page.
     """
-    for node in tree.css("base[href]"):
+    return base_in(tree.css("base[href]"), page_url)
+
+
+def base_in(bases: Iterable[LexborNode], page_url: str) -> str:
+    """`document_base`, given the page's `base` elements that have an `href`."""
+    for node in bases:
         if not _inside(node, "noscript"):
             return join(page_url, node.attrs.get("href") or "") or page_url
     return page_url
@@ -100,41 +104,6 @@ def _href(node: LexborNode) -> str:
     """The address of a link element. An `href` without a value is the empty address: the page itself."""
     get = node.attrs.get
     return get("href") or get("xlink:href") or ""
-
-
-def outlinks(
-    tree: LexborHTMLParser, page_url: str, encoding: str = "utf-8", policy: UrlPolicy = DEFAULT_POLICY
-) -> list[tuple[str, bool]]:
-    """(canonical URL, nofollow) of the distinct links in document order, without the page itself.
-
-    A link is nofollow when every anchor to it says so. Raw addresses are made distinct before they are
-    joined: a page has some 185 anchors with 75 addresses.
-    """
-    hints: dict[str, bool] = {}
-    for node in tree.css(_LINK_ELEMENTS):
-        get = node.attrs.get
-        href = get("href") or get("xlink:href") or ""
-        mark = href.find("#")
-        if mark >= 0:
-            href = href[:mark]
-        if hints.get(href, True):
-            rel = get("rel")
-            hints[href] = rel is not None and "nofollow" in rel.lower().split()
-    resolve = joiner(document_base(tree, page_url))
-    own = canonical(page_url, policy)
-    found: dict[str, bool] = {}
-    for href, nofollow in hints.items():
-        if len(href) > MAX_URL_LENGTH:
-            continue
-        joined = resolve(href if href.isascii() else in_document_encoding(href, encoding))
-        if joined is None or len(joined) > MAX_URL_LENGTH:
-            continue
-        url = canonical_of_joined(joined, policy)
-        if url != own:
-            found[url] = nofollow and found.get(url, True)
-            if len(found) >= MAX_LINKS:
-                break
-    return list(found.items())
 
 
 class _Resolver:

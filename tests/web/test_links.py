@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from resources.web import urls
 from resources.web.html_document import bounded, parse_html
-from resources.web.links import MAX_LINKS, document_base, extract, outlinks
+from resources.web.links import MAX_LINKS, document_base, extract
 from resources.web.meta_refresh import read_refresh
+from resources.web.outlinks import LinkMemo, outlinks, read_outlinks
 from resources.web.srcset import srcset_urls
 
 PAGE = "https://e.example/dir/page.html"
@@ -44,6 +45,58 @@ def test_a_link_is_nofollow_only_if_every_anchor_to_it_says_so() -> None:
         b"<a href=a rel=nofollow>1</a><a href='a#x' rel='me NoFollow'>2</a><a href=b rel=nofollow><a href=./b>"
     )
     assert outlinks(tree, PAGE) == [("https://e.example/dir/a", True), ("https://e.example/dir/b", False)]
+
+
+PIECES = st.sampled_from(
+    [
+        "a",
+        "b.html",
+        "/",
+        "..",
+        ".",
+        "?q=1",
+        "#f",
+        ":",
+        "http:",
+        "https://",
+        "http://o.example",
+        "//o.example",
+        "\\",
+        "\t",
+        " ",
+        "",
+        "é",
+        "%7e",
+        "@",
+        "mailto:x",
+    ]
+)
+REFERENCES = st.lists(PIECES, max_size=4).map("".join)
+PAGES = st.sampled_from(
+    [
+        "http://e.example/",
+        "http://e.example/a",
+        "http://e.example/a/",
+        "http://e.example/a/b?x=/y/",
+        "https://e.example/a/c",
+    ]
+)
+
+
+@given(
+    st.lists(
+        st.tuples(PAGES, st.lists(REFERENCES, max_size=4), st.sampled_from(["", "/b/", "//o.example/"])),
+        max_size=8,
+    )
+)
+@settings(max_examples=300)
+def test_what_is_remembered_of_other_pages_changes_no_link(pages: list[tuple[str, list[str], str]]) -> None:
+    memo = LinkMemo(room=5)
+    for url, references, base in pages:
+        anchors = "".join(f"<a href='{each}'>x</a>" for each in references)
+        tree = parse_html(f"<base href='{base}'>{anchors}" if base else anchors)
+        remembering = read_outlinks(tree, url, memo=memo, domain="e.example").links
+        assert remembering == outlinks(tree, url)
 
 
 def test_text_alt_rel_and_element_of_a_link() -> None:
@@ -106,7 +159,8 @@ def test_hostile_pages_neither_crash_nor_hang_nor_fill_the_memory(name: str) -> 
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 from resources.web.html_document import parse_html
-from resources.web.links import extract, outlinks
+from resources.web.links import extract
+from resources.web.outlinks import outlinks
 from resources.web.page_metadata import page_metadata
 from resources.web.page_text import main_text, visible_text
 tree = parse_html({HOSTILE[name]})

@@ -21,7 +21,8 @@ from resources.web import urls
 from resources.web.encoding import to_utf8
 from resources.web.html_document import parse_html
 from resources.web.link_header import parse_link_header, target_of
-from resources.web.links import document_base, extract, outlinks
+from resources.web.links import document_base, extract
+from resources.web.outlinks import outlinks
 from resources.web.page_metadata import page_metadata
 from resources.web.page_text import main_text
 from resources.web.robots_meta import robots_directives, robots_metas

@@ -1,0 +1,160 @@
+"""Where a crawl goes next from a page: its links, and the metas that may forbid to follow them, in one walk.
+
+The crawl's hot path. What a link is, is said in `links`, and both agree. Costs (30 KB, 150 anchors): the walk
+over the tree 40 µs, an anchor 0.3 µs, a distinct address 2 µs where it must be joined and 0.2 µs where
+`LinkMemo` knows the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from selectolax.lexbor import LexborHTMLParser
+
+from .links import MAX_LINKS, base_in
+from .url_policy import DEFAULT_POLICY, UrlPolicy
+from .urls import MAX_URL_LENGTH, canonical, canonical_of_joined, in_document_encoding, joiner
+
+__all__ = ["LinkMemo", "Outlinks", "outlinks", "read_outlinks"]
+
+#: One selector for everything: a walk over all elements costs more than leaving out the few that are no links.
+_POINTERS = "[href],meta"
+
+
+@dataclass(slots=True)
+class Outlinks:
+    """`links`: (canonical URL, nofollow) of the distinct links in document order, without the page itself;
+    nofollow when every anchor to it says so. `metas`: (name, content) as `robots_meta.robots_metas` gives them."""
+
+    links: list[tuple[str, bool]]
+    metas: list[tuple[str, str]]
+
+
+class LinkMemo:
+    """How the addresses on the pages of one folder resolve: navigation stands on all of them.
+
+    Exact, not a guess: what is remembered depends on nothing of the page but its folder and the policy of its
+    domain. At most `room` addresses, 250 bytes each; when they are used up all are forgotten.
+    """
+
+    def __init__(self, room: int = 100_000) -> None:
+        self._room = self._left = room
+        self._folders: dict[tuple[str, str], dict[str, str | None]] = {}
+
+    def folder(self, domain: str, base: str) -> dict[str, str | None] | None:
+        """The answers for documents with this base, to be read and added to; None for a base that is not
+        spelled as the URL parser spells it."""
+        end = base.find("?")
+        slash = base.rfind("/", 0, end if end >= 0 else len(base))
+        if slash < 8 or "\\" in base or "#" in base:
+            return None
+        if self._left <= 0:
+            self._folders.clear()
+            self._left = self._room
+        return self._folders.setdefault((domain, base[: slash + 1]), {})
+
+    def added(self, count: int) -> None:
+        self._left -= count
+
+
+def _same_in_folder(ref: str) -> bool:
+    """Whether all documents of a folder mean the same by `ref`.
+
+    Not so for the empty address and one that is only a query (after blanks, which the parser strips), nor for
+    ``http:`` without slashes; a query in another encoding than UTF-8 depends on the document too.
+    """
+    return (
+        len(ref) <= MAX_URL_LENGTH
+        and ref.isascii()
+        and ref[:1] > " "
+        and ref[0] != "?"
+        and (":" not in ref or ref.startswith(("http://", "https://")))
+    )
+
+
+def read_outlinks(
+    tree: LexborHTMLParser,
+    page_url: str,
+    encoding: str = "utf-8",
+    policy: UrlPolicy = DEFAULT_POLICY,
+    *,
+    memo: LinkMemo | None = None,
+    domain: str = "",
+) -> Outlinks:
+    """See `Outlinks`. `memo` with the `domain` whose policy this is: remembers across pages.
+
+    Raw addresses are made distinct before they are joined: a page has some 185 anchors with 75 addresses.
+    """
+    hints: dict[str, bool] = {}
+    metas: list[tuple[str, str]] = []
+    bases = []
+    for node in tree.css(_POINTERS):
+        tag = node.tag
+        get = node.attrs.get
+        if tag == "a" or tag == "area":
+            href = get("href") or get("xlink:href") or ""
+            mark = href.find("#")
+            if mark >= 0:
+                href = href[:mark]
+            if hints.get(href, True):
+                rel = get("rel")
+                hints[href] = rel is not None and "nofollow" in rel.lower().split()
+        elif tag == "meta":
+            if name := get("name"):
+                metas.append((name, get("content") or ""))
+        elif tag == "base":
+            bases.append(node)
+    base = base_in(bases, page_url)
+    known = memo.folder(domain, base) if memo is not None else None
+    if known is None:
+        return Outlinks(_resolved(hints, page_url, base, encoding, policy, {}), metas)
+    before = len(known)
+    links = _resolved(hints, page_url, base, encoding, policy, known)
+    assert memo is not None  # it gave `known`
+    memo.added(len(known) - before)
+    return Outlinks(links, metas)
+
+
+def _resolved(
+    hints: dict[str, bool],
+    page_url: str,
+    base: str,
+    encoding: str,
+    policy: UrlPolicy,
+    known: dict[str, str | None],
+) -> list[tuple[str, bool]]:
+    """The canonical form of each address that has one; answers that hold in the whole folder go to `known`."""
+    own = canonical(page_url, policy)
+    resolve: Callable[[str], str | None] | None = None
+    found: dict[str, bool] = {}
+    for href, nofollow in hints.items():
+        try:
+            url = known[href]
+        except KeyError:
+            if resolve is None:
+                resolve = joiner(base)
+            url = _address(href, resolve, encoding, policy)
+            if _same_in_folder(href):
+                known[href] = url
+        if url is not None and url != own:
+            found[url] = nofollow and found.get(url, True)
+            if len(found) >= MAX_LINKS:
+                break
+    return list(found.items())
+
+
+def _address(href: str, resolve: Callable[[str], str | None], encoding: str, policy: UrlPolicy) -> str | None:
+    if len(href) > MAX_URL_LENGTH:
+        return None
+    joined = resolve(href if href.isascii() else in_document_encoding(href, encoding))
+    if joined is None or len(joined) > MAX_URL_LENGTH:
+        return None
+    return canonical_of_joined(joined, policy)
+
+
+def outlinks(
+    tree: LexborHTMLParser, page_url: str, encoding: str = "utf-8", policy: UrlPolicy = DEFAULT_POLICY
+) -> list[tuple[str, bool]]:
+    """`read_outlinks(…).links`."""
+    return read_outlinks(tree, page_url, encoding, policy).links
