@@ -28,6 +28,7 @@ from .digest import Digester
 from .heartbeat import Heartbeat
 from .lane import Lane
 from .order import CrawlOrder, DomainReport, End
+from .parser_guard import ParserGuard
 from .progress import Progress, ProgressMeter
 from .refill import Refill
 from .robots_gate import RobotsGate
@@ -64,6 +65,7 @@ class Crawl:
         rng: random.Random | None = None,
         on_event: Callable[[PaceEvent], None] | None = None,
         gate: RobotsGate | None = None,
+        guard: ParserGuard | None = None,
     ) -> None:
         self.order = order
         self.clock = clock or SystemClock()
@@ -85,7 +87,7 @@ class Crawl:
         self._tasks: set[asyncio.Task[None]] = set()
         self.writer = BatchWriter(storage, self.clock.now, self._committed)
         self.gate = gate or RobotsGate(fetcher, storage, self.clock, order.run_id)
-        self._digester = Digester(order, territory, self.clock, rng or random.Random())
+        self._digester = Digester(order, territory, self.clock, rng or random.Random(), guard)
         self._refill = Refill(order, storage, self.gate, pacer, self.writer, self.clock, self._digester)
         self._heartbeat = Heartbeat(order, storage, pacer, self.clock, self.lanes)
 
@@ -213,6 +215,7 @@ class Crawl:
         try:
             request = FetchRequest(claim.url, lane.rules.profile, self._digester.validators(claim, head))
             result = await self._fetcher.fetch(request)
+            apart = await self._digester.read_apart(lane, claim, result)
         except asyncio.CancelledError:
             self._pacer.put_back(slot)
             self._hand_back(lane, claim)
@@ -220,7 +223,7 @@ class Crawl:
         finally:
             lane.in_flight -= 1
             self._in_flight -= 1
-        digest = self._digester.digest(lane, claim, head, result)
+        digest = self._digester.digest(lane, claim, head, result, apart)
         for event in self._pacer.done(slot, digest.observation):
             self._paced(lane, event)
         lane.unflushed += 1

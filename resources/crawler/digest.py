@@ -6,8 +6,9 @@ Numbered cases of `Digester.digest`, and exactly these branches below:
 2. 304: the stored body is confirmed, its head refreshed;
 3. 3xx: the target is enqueued like any link, one hop further; nothing is followed here;
 4. other status than success: retry table;
-5. success but a wall, soft 404 or empty shell: quarantined, never stored as the page;
-6. success: stored, links out, due again when it goes stale.
+5. success but a page the parser dies of: quarantined, a dead letter;
+6. success but a wall, soft 404 or empty shell: quarantined, never stored as the page;
+7. success: stored, links out, due again when it goes stale.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from resources.pages.base import Kind, PageHead, PageVersion
 from resources.web.retry_after import retry_after
 from resources.web.urls import canonical, join
 from resources.web.walls import DETECTOR_VERSION
-from resources.web.walls import judge as judge_wall
 
 from . import freshness
 from .lane import Lane
 from .order import CrawlOrder
 from .outlinks import Outlinks
-from .page_links import PageReader
+from .page_links import PageReader, ReadPage
+from .parser_guard import ParserGuard, ParserLost
 from .taxonomy import DOMAIN_WALLS, status_cause
 from .territory import Territory
 
@@ -71,12 +72,19 @@ class Digest:
 class Digester:
     """Stateless but for the random generator of the jitter and a memory of links just handed over."""
 
-    def __init__(self, order: CrawlOrder, territory: Territory, clock: Clock, rng: random.Random) -> None:
+    def __init__(
+        self,
+        order: CrawlOrder,
+        territory: Territory,
+        clock: Clock,
+        rng: random.Random,
+        guard: ParserGuard | None = None,
+    ) -> None:
         self._order = order
         self._clock = clock
         self._rng = rng
         self.outlinks = Outlinks(territory)
-        self._reader = PageReader()
+        self._reader = PageReader(guard)
 
     # -- before the request --------------------------------------------------------------------------
     def validators(self, claim: Claim, head: PageHead | None) -> tuple[tuple[str, str], ...]:
@@ -94,8 +102,24 @@ class Digester:
         return Ack(claim, Verdict.EXCLUDED, now, cause=reason, detail=detail, log=log)
 
     # -- after it ------------------------------------------------------------------------------------
-    def digest(self, lane: Lane, claim: Claim, head: PageHead | None, result: FetchResult) -> Digest:
-        """See the module docstring."""
+    async def read_apart(self, lane: Lane, claim: Claim, result: FetchResult) -> ReadPage | ParserLost | None:
+        """What another process read from a page that is not to be parsed in this one; None for ordinary pages."""
+        if result.cause is not None or result.status is None or not 200 <= result.status <= 299:
+            return None
+        try:
+            return await self._reader.read_apart(claim.key, result, lane.rules)
+        except ParserLost as lost:
+            return lost
+
+    def digest(
+        self,
+        lane: Lane,
+        claim: Claim,
+        head: PageHead | None,
+        result: FetchResult,
+        apart: ReadPage | ParserLost | None = None,
+    ) -> Digest:
+        """See the module docstring. `apart`: what `read_apart` gave."""
         now = self._clock.now()
         status = result.status
         wait = None
@@ -112,7 +136,7 @@ class Digester:
             words = f"status {status}" + (f", Retry-After {wait:g} s" if wait is not None else "")
             done = self._failed(lane, claim, result, status_cause(status or 0), words, now, wait)
         else:
-            done = self._page(lane, claim, head, result, now)
+            done = self._page(lane, claim, head, result, now, apart)
         return done
 
     def _count(self, lane: Lane, result: FetchResult) -> None:
@@ -263,11 +287,26 @@ class Digester:
         return Digest(ack, self._observe(result, Outcome.REDIRECT, now))
 
     def _page(
-        self, lane: Lane, claim: Claim, head: PageHead | None, result: FetchResult, now: float
+        self,
+        lane: Lane,
+        claim: Claim,
+        head: PageHead | None,
+        result: FetchResult,
+        now: float,
+        apart: ReadPage | ParserLost | None,
     ) -> Digest:
-        page = self._reader.read(result, lane.rules)
+        if isinstance(apart, ParserLost):
+            aside = self._head(lane, claim, result, now, "", "")
+            aside = replace(
+                aside, kind=Kind.QUARANTINE, verdict="parser_crash", verdict_version="", note=str(apart)[:1000]
+            )
+            return self._failed(
+                lane, claim, result, "parser_crash", str(apart), now, None, pace=Outcome.OK,
+                version=PageVersion(aside, result.body),
+            )  # fmt: skip
+        page = apart if apart is not None else self._reader.read(claim.key, result, lane.rules)
         usual = head.body_bytes if head is not None else None
-        verdict = judge_wall(result.status or 200, result.headers, page.utf8, claim.url, page.tree)
+        verdict = page.verdict
         new = self._head(lane, claim, result, now, page.encoding, page.encoding_source)
         if verdict.blocked:
             name = f"{verdict.kind}/{verdict.vendor}" if verdict.vendor else verdict.kind

@@ -9,6 +9,7 @@ wire and the same guard as the crawl.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import httpx
 
@@ -119,9 +120,11 @@ class AsHttpx(httpx.AsyncBaseTransport):
         if not permitted.addresses:
             raise httpx.ConnectError(permitted.error, request=request)
         timeout = request.extensions.get("timeout") or {}
-        profile = FetchProfile(
-            connect_timeout_s=timeout.get("connect") or FetchProfile.connect_timeout_s,
-            read_timeout_s=timeout.get("read") or FetchProfile.read_timeout_s,
+        usual = FetchProfile()
+        profile = replace(
+            usual,
+            connect_timeout_s=timeout.get("connect") or usual.connect_timeout_s,
+            read_timeout_s=timeout.get("read") or usual.read_timeout_s,
         )
         headers = [
             (name.decode("latin-1"), value.decode("latin-1"))

@@ -1,0 +1,134 @@
+"""A process that parses pages nobody trusts: started when first needed, replaced when it dies or hangs.
+
+Parent and child talk in length-prefixed pickles over pipes; the child opens no file and no connection. Limits:
+`PAGE_S` of time a page, `MEMORY` of address space. One page at a time; some 0.3 ms a page on top of its parse.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import resource
+import signal
+import struct
+import sys
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from resources.crawler.page_links import ReadPage, ReadTask
+
+__all__ = ["MEMORY", "PAGE_S", "ParserChild", "ParserLost"]
+
+#: Parsing is bounded to a second or two by work budgets; what takes this long will not end.
+PAGE_S = 10.0
+#: Address space of the child. A tree takes some ten times its markup, and markup is at most 10 MB.
+MEMORY = 2 << 30
+_LENGTH = struct.Struct("<Q")
+
+
+class ParserLost(Exception):
+    """The page could not be parsed: the process died of it, or had to be killed. The message says which."""
+
+
+class ParserChild:
+    """`await read(task)`. Safe for concurrent calls; they wait for one another."""
+
+    def __init__(self, page_s: float = PAGE_S, memory: int = MEMORY) -> None:
+        self._page_s = page_s
+        self._memory = memory
+        self._process: asyncio.subprocess.Process | None = None
+        self._turn = asyncio.Lock()
+        #: Processes started, for tests and the curious.
+        self.started = 0
+
+    async def read(self, task: ReadTask) -> ReadPage:
+        """What `page_links.read_task` gives in the child. Raises ParserLost."""
+        async with self._turn:
+            process = self._process or await self._start()
+            try:
+                async with asyncio.timeout(self._page_s):
+                    return await self._exchange(process, task)
+            except TimeoutError:
+                await self._kill()
+                raise ParserLost(f"parsing took longer than {self._page_s:g} s") from None
+            except (asyncio.IncompleteReadError, ConnectionError):
+                status = await process.wait()
+                self._process = None
+                how = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+                raise ParserLost(f"the parsing process ended with {how}") from None
+            except asyncio.CancelledError:
+                await self._kill()  # an answer to nobody is on its way
+                raise
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        self.started += 1
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "resources.crawler.parser_guard.child",
+            str(self._memory),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        )
+        assert self._process.stdout is not None
+        await self._process.stdout.readexactly(1)  # it is up: starting is not a page's time
+        return self._process
+
+    async def _exchange(self, process: asyncio.subprocess.Process, task: ReadTask) -> ReadPage:
+        assert process.stdin is not None and process.stdout is not None
+        data = pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
+        process.stdin.write(_LENGTH.pack(len(data)))
+        process.stdin.write(data)
+        await process.stdin.drain()
+        (size,) = _LENGTH.unpack(await process.stdout.readexactly(_LENGTH.size))
+        answer = pickle.loads(await process.stdout.readexactly(size))
+        if isinstance(answer, str):
+            raise ParserLost(answer)
+        return answer  # type: ignore[no-any-return]
+
+    async def _kill(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            process.kill()
+            await process.wait()
+
+    async def close(self) -> None:
+        """End the process; at once, whatever it does."""
+        await self._kill()
+
+
+def _serve(pipe_in: BinaryIO, pipe_out: BinaryIO) -> None:
+    from resources.crawler.page_links import read_task
+
+    pipe_out.write(b"+")
+    pipe_out.flush()
+    while len(head := pipe_in.read(_LENGTH.size)) == _LENGTH.size:
+        task = pickle.loads(pipe_in.read(_LENGTH.unpack(head)[0]))
+        answer: ReadPage | str
+        try:
+            answer = read_task(task)
+        except MemoryError:
+            answer = "parsing took more memory than a page may"
+        except Exception as error:  # whatever a page makes our code do, it costs that page only
+            answer = f"parsing failed: {type(error).__name__}: {error}"
+        data = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+        pipe_out.write(_LENGTH.pack(len(data)) + data)
+        pipe_out.flush()
+
+
+def main() -> None:
+    """Answer tasks until the parent closes the pipe."""
+    # The parent decides when it ends; a Ctrl-C in the terminal reaches the whole group.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    pipe_out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever prints must not end up in the protocol
+    _serve(sys.stdin.buffer, pipe_out)
+
+
+if __name__ == "__main__":
+    main()
