@@ -20,7 +20,7 @@ __all__ = ["DEFAULT_PORT", "PRODUCTS", "PracticeNight", "practice_night"]
 #: The port of sites/practice.yaml.
 DEFAULT_PORT = 8800
 #: Books on sale: enough for list pages, traps and errors, few enough for a first night of a minute or two.
-PRODUCTS = 600
+PRODUCTS = 1200
 HOST = "127.0.0.1"
 #: What somebody who knows the shop writes into its site file: the calendar has no end, `sid` is a session.
 KNOWN_TRAPS = {"scope": {"exclude": ["/events/*"]}, "urls": {"drop_parameters": ["sid"]}}

@@ -95,7 +95,7 @@ class ProgressDisplay:
         by_need = sorted(progress.domains, key=lambda d: (bool(d.end), -d.queue))
         for d in by_need[:SHOWN]:
             shown.add_row(
-                Text(d.domain), count(d.pages), count(d.queue), str(d.in_flight), f"{d.rate:.1f}/s", count(d.errors),
+                Text(d.domain), count(d.pages), "–" if d.end else count(d.queue), str(d.in_flight), f"{d.rate:.1f}/s", count(d.errors),
                 count(d.throttled), d.end,
             )  # fmt: skip
         more = len(by_need) - SHOWN

@@ -253,4 +253,4 @@ def test_no_document_breaks_the_loader(value: dict[str, object]) -> None:
 @given(st.text(max_size=80))
 def test_every_file_has_a_usable_default_name(stem: str) -> None:
     name = default_name(stem.replace("/", "") + ".yaml")
-    assert load_site_text(f"domains: [a.example]\nname: {name}\n", "x")[1] == []
+    assert load_site_text(f"domains: [a.example]\nname: '{name}'\n", "x")[1] == []
