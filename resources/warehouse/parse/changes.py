@@ -11,7 +11,7 @@ import from an archive. A page whose body is no longer stored is gone too.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -22,7 +22,7 @@ from resources.extract.version import PARSER_VERSION
 from resources.frontier.base import Frontier, State, UrlRecord
 from resources.pages.base import PageHead, PageStore
 
-__all__ = ["Changes", "GonePage", "find_changes", "signature_of"]
+__all__ = ["ChangeScan", "GonePage", "signature_of"]
 
 _GONE_CAUSES = frozenset({"http_404", "http_410", "wall_soft_404", "wall_parked"})
 _INDEX_BATCH = 50_000
@@ -34,15 +34,6 @@ class GonePage:
 
     key: bytes
     reason: str
-
-
-@dataclass(slots=True)
-class Changes:
-    """What the parse step has to do for a domain."""
-
-    to_parse: list[PageHead] = field(default_factory=list)
-    gone: list[GonePage] = field(default_factory=list)
-    unchanged: int = 0
 
 
 def signature_of(head: PageHead, extraction_version: str) -> bytes:
@@ -57,43 +48,57 @@ def signature_of(head: PageHead, extraction_version: str) -> bytes:
     return xxh3_128_digest(head.content_hash + "\0".join(about).encode("utf-8", "surrogatepass"))
 
 
-def find_changes(
-    store: PageStore,
-    frontier: Frontier,
-    domain: str,
-    index: Path | None,
-    extraction_version: str,
-    *,
-    force: bool = False,
-) -> Changes:
-    """Compare the stored pages with what was loaded (`index`; None: nothing). Streams both in key order.
+class ChangeScan:
+    """Compares the stored pages of a domain with what was loaded. Iterate once, over the heads to parse.
 
-    Memory grows with the pages to parse and with those that are gone, not with the pages there are.
+    After that `gone` and `unchanged` are complete. Store and index are streamed side by side in key order: memory
+    grows with the pages that are gone, not with those there are or those to parse.
     """
-    changes = Changes()
-    gone = _gone(frontier, domain)
-    known = _loaded(index)
-    loaded = next(known, None)
-    for head in store.scan(domain):
-        if not 200 <= head.status <= 299:
-            continue
-        while loaded is not None and loaded[0] < head.key:
-            changes.gone.append(GonePage(loaded[0], gone.get(loaded[0], "forgotten")))
-            loaded = next(known, None)
-        mine = loaded if loaded is not None and loaded[0] == head.key else None
-        if mine is not None:
-            loaded = next(known, None)
-        if (reason := gone.get(head.key)) is not None:
-            if mine is not None:
-                changes.gone.append(GonePage(head.key, reason))
-        elif force or mine is None or mine[1] != signature_of(head, extraction_version):
-            changes.to_parse.append(head)
-        else:
-            changes.unchanged += 1
-    while loaded is not None:
-        changes.gone.append(GonePage(loaded[0], gone.get(loaded[0], "forgotten")))
+
+    def __init__(
+        self,
+        store: PageStore,
+        frontier: Frontier,
+        domain: str,
+        index: Path | None,
+        extraction_version: str,
+        *,
+        force: bool = False,
+    ) -> None:
+        """`index`: what was loaded; None: nothing. `force`: parse every page."""
+        self.gone: list[GonePage] = []
+        self.unchanged = 0
+        self._heads = store.scan(domain)
+        self._reasons = _gone(frontier, domain)
+        self._index = index
+        self._version = extraction_version
+        self._force = force
+
+    def __iter__(self) -> Iterator[PageHead]:
+        known = _loaded(self._index)
         loaded = next(known, None)
-    return changes
+        for head in self._heads:
+            if not 200 <= head.status <= 299:
+                continue
+            while loaded is not None and loaded[0] < head.key:
+                self._lose(loaded[0])
+                loaded = next(known, None)
+            mine = loaded if loaded is not None and loaded[0] == head.key else None
+            if mine is not None:
+                loaded = next(known, None)
+            if head.key in self._reasons:
+                if mine is not None:
+                    self._lose(head.key)
+            elif self._force or mine is None or mine[1] != signature_of(head, self._version):
+                yield head
+            else:
+                self.unchanged += 1
+        while loaded is not None:
+            self._lose(loaded[0])
+            loaded = next(known, None)
+
+    def _lose(self, key: bytes) -> None:
+        self.gone.append(GonePage(key, self._reasons.get(key, "forgotten")))
 
 
 def _loaded(index: Path | None) -> Iterator[tuple[bytes, bytes]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import uuid
 from collections.abc import Iterator
@@ -13,12 +14,11 @@ import pyarrow.parquet as pq
 
 from resources.extract.version import PARSER_VERSION
 from resources.installation import Installation
-from resources.pages.base import PageHead
 from resources.site.model import Site
 from resources.warehouse.folders import TableFolders, file_name
 
 from .batch import Batch, drop_unfinished, write_manifest
-from .changes import Changes, GonePage, find_changes
+from .changes import ChangeScan, GonePage
 from .messages import Chunk, LostPage
 from .pool import ParseError, ParserPool
 
@@ -80,45 +80,34 @@ def parse_domain(
             f"no site file covers {domain}: its rows stay as they are; add a site file to parse it"
         )
     folders = TableFolders.of(installation)
-    staging = folders.staging_of(domain)
-    drop_unfinished(staging)
-    changes = _changes(installation, folders, domain, site, force=force)
-    report = ParseReport(
-        domain,
-        unchanged=changes.unchanged,
-        gone=len(changes.gone),
-        extraction_version=site.extraction_version,
-    )
-    if changes.to_parse or changes.gone:
-        _stage(folders, site, changes, report, pool, run_id)
-    report.seconds = time.monotonic() - started
-    return report
-
-
-def _changes(
-    installation: Installation, folders: TableFolders, domain: str, site: Site, *, force: bool
-) -> Changes:
+    drop_unfinished(folders.staging_of(domain))
+    report = ParseReport(domain, extraction_version=site.extraction_version)
     store, frontier = installation.open_pages(), installation.open_frontier()
     try:
         # A warehouse that was deleted has no rows, whatever was parsed for it once.
         index = folders.parsed_of(domain) if folders.warehouse.exists() else None
-        return find_changes(store, frontier, domain, index, site.extraction_version, force=force)
+        scan = ChangeScan(store, frontier, domain, index, site.extraction_version, force=force)
+        pages, _, _ = store.counts(domain)
+        _stage(folders, site, scan, pages, report, pool, run_id)
     finally:
         frontier.close()
         store.close()
+    report.seconds = time.monotonic() - started
+    return report
 
 
 def _stage(
-    folders: TableFolders, site: Site, changes: Changes, report: ParseReport, pool: ParserPool, run_id: str
+    folders: TableFolders,
+    site: Site,
+    scan: ChangeScan,
+    pages: int,
+    report: ParseReport,
+    pool: ParserPool,
+    run_id: str,
 ) -> None:
     name = f"{file_name(run_id)[:60]}-{uuid.uuid4().hex[:12]}"
     folder = folders.staging_of(report.domain) / name
-    folder.mkdir(parents=True)
-    chunks = [
-        Chunk(number, report.domain, run_id, folder, heads)
-        for number, heads in enumerate(_split(changes.to_parse, pool.processes))
-    ]
-    for done, lost in pool.run(chunks):
+    for done, lost in pool.run(_chunks(scan, pages, pool.processes, report, folder, run_id)):
         report.missing += done.missing
         report.errors += done.errors
         report.lost += [_told(page) for page in lost]
@@ -131,8 +120,11 @@ def _stage(
         for table, count in done.counts.items():
             report.rows[table] = report.rows.get(table, 0) + count
     report.parsed = report.rows.get("parsed", 0)
-    report.body_bytes = sum(head.body_bytes for head in changes.to_parse)
-    _write_gone(folder / "gone-000000.parquet", changes.gone)
+    report.unchanged, report.gone = scan.unchanged, len(scan.gone)
+    if not scan.gone and not folder.exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_gone(folder / "gone-000000.parquet", scan.gone)
     batch = Batch(
         name=name, domain=report.domain, run_id=run_id, created_at=time.time(),
         extraction_version=site.extraction_version, parser_version=PARSER_VERSION,
@@ -142,17 +134,24 @@ def _stage(
     report.batch = name
 
 
+def _chunks(
+    scan: ChangeScan, pages: int, processes: int, report: ParseReport, folder: Path, run_id: str
+) -> Iterator[Chunk]:
+    """Chunks of a size that keeps all processes busy to the end, made as they are asked for."""
+    size = max(_SMALLEST_CHUNK, min(_CHUNK, -(-pages // (processes * 2))))
+    heads = iter(scan)
+    for number in itertools.count():
+        some = list(itertools.islice(heads, size))
+        if not some:
+            return
+        if number == 0:
+            folder.mkdir(parents=True)
+        report.body_bytes += sum(head.body_bytes for head in some)
+        yield Chunk(number, report.domain, run_id, folder, some)
+
+
 def _told(page: LostPage) -> tuple[str, str, str]:
     return page.head.url, page.reason, page.detail
-
-
-def _split(heads: list[PageHead], processes: int) -> Iterator[list[PageHead]]:
-    """Equal chunks that keep all processes busy to the end."""
-    if not heads:
-        return
-    size = max(_SMALLEST_CHUNK, min(_CHUNK, -(-len(heads) // (processes * 2))))
-    for start in range(0, len(heads), size):
-        yield heads[start : start + size]
 
 
 def _write_gone(path: Path, gone: list[GonePage]) -> None:

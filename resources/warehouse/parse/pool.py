@@ -141,12 +141,13 @@ class ParserPool:
     def run(self, chunks: Iterable[Chunk]) -> Iterator[tuple[ChunkDone, list[LostPage]]]:
         """Parse chunks (numbers unique per call) and give each one's result, in the order in which they end.
 
-        ParseError: a chunk cannot be parsed for a reason that is no page's fault.
+        Chunks are taken as children become free. ParseError: one cannot be parsed for a reason that is no page's
+        fault.
         """
-        waiting = deque(chunks)
+        source = iter(chunks)
+        waiting: deque[Chunk] = deque()
         self._blank_deaths.clear()
-        while waiting or any(child.chunk is not None for child in self._children):
-            self._hand_out(waiting)
+        while self._hand_out(waiting, source):
             for child in self._ready():
                 chunk = child.chunk
                 assert chunk is not None
@@ -158,15 +159,19 @@ class ParserPool:
                 child.chunk = None
                 yield done, chunk.lost
 
-    def _hand_out(self, waiting: deque[Chunk]) -> None:
-        while waiting:
+    def _hand_out(self, waiting: deque[Chunk], source: Iterator[Chunk]) -> bool:
+        """Give every free child a chunk, those of dead ones first; False when all is done."""
+        while True:
             idle = next((child for child in self._children if child.chunk is None), None)
+            if idle is None and len(self._children) >= self.processes:
+                return True
+            chunk = waiting.popleft() if waiting else next(source, None)
+            if chunk is None:
+                return any(child.chunk is not None for child in self._children)
             if idle is None:
-                if len(self._children) >= self.processes:
-                    return
                 idle = _Child(self._start)
                 self._children.append(idle)
-            idle.give(waiting.popleft())
+            idle.give(chunk)
 
     def _ready(self) -> list[_Child]:
         """Children that have something to say (an answer, or their end); hanging ones are killed meanwhile."""
