@@ -90,6 +90,7 @@ async def crawl(beasts: list[Beast], folder: Path) -> Visited:
         async with CrawlSession(
             Installation.at(folder), "run-1", catalog=catalog, fetcher=visitor()
         ) as session:
+            session.guard.child.page_s = 3.0
             await session.seed(domains)
             reports = await session.crawl(CrawlOrder(domains, "run-1", concurrency=16))
             frontier = session.storage.frontier

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     from resources.crawler.page_links import ReadPage, ReadTask
 
-__all__ = ["MEMORY", "PAGE_S", "ParserChild", "ParserLost"]
+__all__ = ["MEMORY", "PAGE_S", "ParserChild", "ParserLost", "main"]
 
 #: Parsing is bounded to a second or two by work budgets; what takes this long will not end.
 PAGE_S = 10.0
@@ -35,7 +35,7 @@ class ParserChild:
     """`await read(task)`. Safe for concurrent calls; they wait for one another."""
 
     def __init__(self, page_s: float = PAGE_S, memory: int = MEMORY) -> None:
-        self._page_s = page_s
+        self.page_s = page_s
         self._memory = memory
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
@@ -47,11 +47,11 @@ class ParserChild:
         async with self._turn:
             process = self._process or await self._start()
             try:
-                async with asyncio.timeout(self._page_s):
+                async with asyncio.timeout(self.page_s):
                     return await self._exchange(process, task)
             except TimeoutError:
                 await self._kill()
-                raise ParserLost(f"parsing took longer than {self._page_s:g} s") from None
+                raise ParserLost(f"parsing took longer than {self.page_s:g} s") from None
             except (asyncio.IncompleteReadError, ConnectionError):
                 status = await process.wait()
                 self._process = None
@@ -66,7 +66,7 @@ class ParserChild:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "resources.crawler.parser_guard.child",
+            "resources.crawler.parser_guard",
             str(self._memory),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -128,7 +128,3 @@ def main() -> None:
     pipe_out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not end up in the protocol
     _serve(sys.stdin.buffer, pipe_out)
-
-
-if __name__ == "__main__":
-    main()

@@ -156,6 +156,6 @@ async def raw_deflate(visit: Visit) -> None:
     await visit.send(response(packer.compress(PAGE) + packer.flush(), "Content-Encoding: deflate"))
 
 
-@beast(None)
+@beast(None, crawled=("wall_empty",))
 async def coding_of_an_empty_body(visit: Visit) -> None:
     await visit.send(response(b"", "Content-Encoding: gzip"))

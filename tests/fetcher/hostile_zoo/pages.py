@@ -44,22 +44,22 @@ async def hundred_megabytes_of_nested_tags(visit: Visit) -> None:
     await visit.flood(b"<div>" * 13_107, 100_000_000)
 
 
-@beast(None)
+@beast(None, crawled=("wall_empty",))
 async def nested_tags_within_the_limit(visit: Visit) -> None:
     await visit.send(response(b"<html><body>" + b"<div>" * 180_000))
 
 
-@beast(None)
+@beast(None, crawled=(None, "parser_crash"))
 async def formatting_tags_left_open(visit: Visit) -> None:
     await visit.send(response(b"<html>" + b"".join(b"<b id=%d><p>" % n for n in range(20_000))))
 
 
-@beast(None)
+@beast(None, crawled=(None, "wall_empty", "parser_crash"))
 async def attributes_without_end(visit: Visit) -> None:
     await visit.send(response(b"<html><body " + b" ".join(b"a%d=1" % n for n in range(60_000)) + b">"))
 
 
-@beast(None)
+@beast(None, crawled=("wall_empty",))
 async def nothing_but_nul(visit: Visit) -> None:
     await visit.send(response(bytes(200_000)))
 
