@@ -121,7 +121,7 @@ class Lane:
             concurrency=self.ladder.level if self.ladder else None,
             limit_rate=learner.limit_rate if learner else None,
             limit_burst=learner.limit_burst if learner else None,
-            trouble_rate=learner.trouble_rate if learner else None,
+            trouble_rate=(learner.trouble_rate or learner.worst_rate) if learner else None,
             probe_every_s=learner.probe_every if learner else None,
             ttfb_base_s=learner.latency.base if learner else None,
             usual_body_bytes=self.signals.usual_body_known,

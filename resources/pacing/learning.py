@@ -24,6 +24,7 @@ import math
 from typing import NamedTuple
 
 from resources.pacing.base import EventKind
+from resources.pacing.isolated import IsolatedFaults
 from resources.pacing.latency import Latency, LatencyVerdict
 from resources.pacing.limit_estimate import LimitEstimate
 from resources.pacing.refusals import RefusalKind, Refusals
@@ -36,18 +37,27 @@ _FIRST_MIN, _FIRST_MAX = 0.5, 10.0
 # Slow start: times 1.25 per good answer doubles the rate every three.
 _GROWTH = 1.25
 # How far below the believed limit: clocks drift, networks bunch, and 95 % of the limit is the promise.
-_BELOW, _BELOW_NO_BURST, _BELOW_WINDOW = 0.985, 0.93, 0.93
+_BELOW, _BELOW_WINDOW = 0.985, 0.93
+# Without a burst every gap counts by itself: clocks and networks shorten some by that much.
+_SHORTER_S = 0.0002
 # A limiter that takes fewer at once than that has no burst: gaps must be nearly even then.
 NO_BURST = 1.7
 # Reviews of the belief: after so many answers, then at doubling distances; it changes little after the last.
-_REVIEW_FIRST, _REVIEW_LAST, _NEVER = 20, 640, 1 << 60
+_REVIEW_FIRST, _REVIEW_LAST = 20, 640
+_NEVER, _IN_WINDOWS = 1 << 60, 1 << 61
 _REVIEW_STEP_MAX = 1.3
 _PROBE_EVERY_S, _PROBE_EVERY_MAX_S = 120.0, 6 * 3600.0
-# The first probe is sooner when much of the belief lies above the rate.
-_PROBE_SOON_S, _SOON_ABOVE, _SOON_BELIEF = 25.0, 1.08, 0.25
+# Probes are sooner while much of the belief lies above the rate, and each failed one makes the next later.
+_PROBE_SOON_S, _PROBE_LATER_S, _SOON_LATER, _SOON_ABOVE, _SOON_BELIEF = 4.0, 25.0, 2.5, 1.08, 0.25
+# Less belief than that is no reason to try a certain rate.
+_WORTH_A_STEP = 0.03
+# ... and only while the refusals drawn tonight are few.
+_SOON_EVENTS, _SOON_EVENTS_SHARE = 3, 0.002
 _PROBE_STEP, _PROBE_STEP_MAX = 1.06, 1.5
 _PROBE_ANSWERS_MIN, _PROBE_MAX_S = 20, 180.0
 _USUAL_BURST = 6.0
+# What is counted by the minute shows only then.
+_PROBE_WINDOW_S = 25.0
 # Far below what was once held for long, the pause between probes stays short: the trouble may be over.
 _FAR_BELOW, _PROBE_EVERY_FAR_S, _HELD_ANSWERS = 0.3, 600.0, 50
 # Where connections are the bottleneck a rate far above what they bring would burst when they get faster.
@@ -91,16 +101,16 @@ def _promised(estimate: LimitEstimate) -> float:
 
 
 def _share(estimate: LimitEstimate) -> float:
-    return _BELOW_NO_BURST if estimate.best_capacity < NO_BURST else _BELOW
+    return _BELOW / (1.0 + _SHORTER_S * estimate.best_rate) if estimate.best_capacity < NO_BURST else _BELOW
 
 
 class RateLearner:
     """The rate of one domain between `floor` and `ceiling`. Instants are epoch seconds, given by the caller."""
 
     __slots__ = (
-        "_held_rate", "_lid", "_next_review", "_probe_from", "_probe_left", "_probe_step", "_short_runs",
-        "_steady_rate", "ceiling", "cool_left", "floor", "latency", "limit_burst", "limit_rate", "next_probe_at",
-        "phase", "probe_every", "rate", "refusals", "trouble_rate",
+        "_belief", "_held_rate", "_lid", "_next_review", "_probe_from", "_probe_left", "_probe_step", "_short_runs",
+        "_soon", "_steady_rate", "ceiling", "cool_left", "faults", "floor", "latency", "limit_burst", "limit_rate", "next_probe_at",
+        "phase", "probe_every", "rate", "refusals", "trouble_rate", "worst_rate",
     )  # fmt: skip
 
     def __init__(self, ceiling: float, floor: float, start: float | None = None) -> None:
@@ -112,11 +122,15 @@ class RateLearner:
         self.limit_rate: float | None = None
         self.limit_burst: float | None = None
         self.trouble_rate: float | None = None  # at which trouble last began
+        self.worst_rate: float | None = None  # the same, not forgotten when a probe passes
         self.probe_every = _PROBE_EVERY_S
         self.next_probe_at: float | None = None
         self.cool_left = 0  # good answers still needed at concurrency one
         self.latency = Latency()
         self.refusals = Refusals()
+        self.faults = IsolatedFaults()
+        self._belief: LimitEstimate | None = None
+        self._soon = _PROBE_SOON_S
         self._next_review = _NEVER
         self._probe_left = 0
         self._probe_from = 0.0
@@ -154,6 +168,7 @@ class RateLearner:
         window_rate = self.refusals.accepted(sent_at)
         if window_rate is not None:
             return self._count_window(window_rate, now)
+        self.faults.answered()
         if self.cool_left:
             self.cool_left -= 1
         phase = self.phase
@@ -161,9 +176,9 @@ class RateLearner:
             if self.refusals.since >= self._next_review:
                 return self._review()
             if self.next_probe_at is not None and now >= self.next_probe_at and paced:
-                return self._begin_probe(now)
+                return self._begin_probe(now, self._promising())
         elif phase is Phase.START:
-            if paced:
+            if paced and not self.faults.recent:
                 self.rate *= _GROWTH
                 if self.rate >= self.ceiling:
                     self.rate, self.phase = self.ceiling, Phase.HOLD
@@ -186,9 +201,21 @@ class RateLearner:
             return self._latency_epoch(now)
         return None
 
-    def refused(self, sent_at: float, now: float, status: int) -> Change | None:
+    def isolated(self, sent_at: float, now: float) -> bool:
+        """Record a 503. True: the site's own fault, which leaves the rate alone; else call `refused`."""
+        if self.faults.unavailable(sent_at, self.phase in (Phase.FIRST, Phase.START)):
+            self.refusals.accepted(sent_at)  # a limiter in front of the fault has counted it
+            if self.phase is Phase.PROBE:
+                self._hold(self._steady_rate, now)
+            return True
+        self.refusals.were_refused(self.faults.suspects)
+        return False
+
+    def refused(
+        self, sent_at: float, now: float, status: int, retry_after_s: float | None = None
+    ) -> Change | None:
         """A 429 or 503. None when it was already in flight at the last event: one event, one reaction."""
-        kind = self.refusals.refused(sent_at, now, status)
+        kind = self.refusals.refused(sent_at, now, status, retry_after_s)
         if kind is RefusalKind.SAME:
             return None
         self.cool_left = _COOL_ANSWERS
@@ -201,8 +228,12 @@ class RateLearner:
         self.latency.start(now)
         if was is Phase.PROBE:
             self._probe_failed()
-        self.trouble_rate = before
+        self._troubled(before)
+        if self.refusals.told_rate is not None:
+            return self._count_window(self.refusals.told_rate, now)
         estimate = self._estimate()
+        if status == 503:
+            self.faults.reacted(explained=estimate is not None)
         # 1. no limiter explains it: the probe went too far, or the rate is innocent, or it is to blame
         if estimate is None:
             if was is Phase.PROBE:
@@ -238,7 +269,7 @@ class RateLearner:
     def trouble(self, cause: str, now: float, cut: float = _TROUBLE_CUT) -> Change:
         """A sign that is no refusal: less, at one connection, and slowly back to below where it began."""
         before = self.rate
-        self.trouble_rate = before if self.trouble_rate is None else min(before, self.trouble_rate)
+        self._troubled(before if self.trouble_rate is None else min(before, self.trouble_rate))
         if self.phase is Phase.PROBE:
             self._probe_failed()
         self.rate = max(self.floor, before * cut)
@@ -248,6 +279,9 @@ class RateLearner:
         self.latency.start(now)
         return Change(EventKind.SLOWER, cause, f"{cause} at {before:.3g} r/s")
 
+    def _troubled(self, rate: float) -> None:
+        self.trouble_rate = self.worst_rate = rate
+
     # -- beliefs --------------------------------------------------------------------------------------------------
 
     def _estimate(self) -> LimitEstimate | None:
@@ -255,18 +289,22 @@ class RateLearner:
         return self.refusals.estimate(max(self.rate, self.trouble_rate or 0.0), self.floor, round_trip)
 
     def _believe(self, estimate: LimitEstimate) -> None:
+        self._belief = estimate
         self.limit_rate, self.limit_burst = estimate.best_rate, estimate.best_capacity
         if self.probe_every <= _PROBE_EVERY_S:
-            soon = estimate.above(self.rate * _SOON_ABOVE) > _SOON_BELIEF
-            self.probe_every = _PROBE_SOON_S if soon else _PROBE_EVERY_S
+            affordable = self.refusals.events <= _SOON_EVENTS + self.refusals.answers * _SOON_EVENTS_SHARE
+            above = estimate.above(self.rate * _SOON_ABOVE)
+            often = self._soon if above > _SOON_BELIEF else _PROBE_LATER_S * _SOON_BELIEF / max(above, 1e-3)
+            self.probe_every = min(often if affordable else math.inf, _PROBE_EVERY_S)
 
     def _count_window(self, rate: float, now: float) -> Change:
         """It took many, then refused for long whatever we did: so many per window, `rate` on the whole."""
         self.limit_rate, self.limit_burst = rate, float(max(1, self.refusals.run))
         self._lid = rate * _BELOW_WINDOW
-        if self.probe_every <= _PROBE_EVERY_S:
-            self.probe_every = _PROBE_SOON_S
-        self._next_review = _NEVER
+        self._belief = None
+        if self._next_review != _IN_WINDOWS:
+            self.probe_every = max(self.probe_every, _PROBE_WINDOW_S)
+        self._next_review = _IN_WINDOWS
         self._hold(min(self.rate, self._lid), now)
         return Change(
             EventKind.LEARNED, "limit", f"{self.limit_burst:.0f} a window, {rate:.3g} r/s on the whole"
@@ -333,13 +371,24 @@ class RateLearner:
         self._probe_step = min(_PROBE_STEP_MAX, 1.0 + (self._probe_step - 1.0) * 2.0)
         estimate = self._estimate() if self.refusals.kept else None
         if estimate is None:
-            self.limit_rate = self.trouble_rate = None
+            self.limit_rate = self.trouble_rate = self._belief = None
             self.refusals.forget()
             return self._begin_probe(now)
         self._believe(estimate)
         return self._begin_probe(now, min(_promised(estimate), self.rate * _REVIEW_STEP_MAX))
 
+    def _promising(self) -> float:
+        """The rate above the present one that promises most, where much of the belief lies above; else 0."""
+        belief, floor = self._belief, self.rate * _SOON_ABOVE
+        if belief is None or belief.above(floor) <= _WORTH_A_STEP:
+            return 0.0
+        return min(belief.expected_best(above=floor) * _share(belief), self.rate * _PROBE_STEP_MAX)
+
     def _probe_failed(self) -> None:
+        if self.probe_every < _PROBE_EVERY_S:
+            self._soon *= _SOON_LATER
+            self.probe_every = min(_PROBE_EVERY_S, self.probe_every * _SOON_LATER)
+            return
         self.probe_every = min(_PROBE_EVERY_MAX_S, max(_PROBE_EVERY_S, self.probe_every) * 2)
 
     def _latency_epoch(self, now: float) -> Change | None:
@@ -355,11 +404,12 @@ class RateLearner:
                     self.phase = Phase.START
         if verdict is LatencyVerdict.SLOWER:
             self._lid = min(self._lid, before * _SLOWER_CUT)
-            self.trouble_rate = before
+            self._troubled(before)
             self._hold(before * _SLOWER_CUT, now)
             return Change(EventKind.SLOWER, "latency", f"answers take {mean:.2g} s at {before:.3g} r/s")
         if verdict is LatencyVerdict.DELAYS:
-            self.trouble_rate = self.limit_rate = goodput
+            self._troubled(goodput)
+            self.limit_rate = goodput
             self._hold(goodput * _BELOW, now)
             detail = f"answers wait {mean:.2g} s at constant {goodput:.3g} r/s: that is its rate"
             return Change(EventKind.SLOWER, "latency", detail)

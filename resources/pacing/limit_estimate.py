@@ -55,17 +55,21 @@ class LimitEstimate:
     best_rate: float
     best_capacity: float  # requests taken at once at the best rate
 
-    def expected_best(self) -> float:
+    def expected_best(self, above: float = 0.0) -> float:
         """The rate r that promises most: about r times the belief that the limit is r or more.
+
+        `above`: suppose that the limit is higher than that.
 
         More caution would be paid with every request; a wrong guess costs one refusal, and corrects itself.
         """
-        above, best, chosen = 1.0, 0.0, self.rates[0]
+        left, best, chosen = self.above(above), 0.0, self.rates[0]
         for rate, weight in zip(self.rates, self.weights, strict=True):
-            promise = rate * max(0.0, above) ** _CAUTION
+            if rate <= above:
+                continue
+            promise = rate * max(0.0, left) ** _CAUTION
             if promise > best:
                 best, chosen = promise, rate
-            above -= weight
+            left -= weight
         # The even grid has points just below every round number; the belief sits on the number.
         near = [
             (w, r)
@@ -79,23 +83,30 @@ class LimitEstimate:
         return sum(w for r, w in zip(self.rates, self.weights, strict=True) if r > rate)
 
 
-def level_bounds(arrivals: Sequence[float], leak: float) -> tuple[float, float]:
+def level_bounds(arrivals: Sequence[float], leak: float, whole: bool = True) -> tuple[float, float]:
     """(highest level after an accepted arrival, lowest level a refused one would have made) for a leak rate.
 
     `arrivals`: instants of sending, ascending by absolute value, refused ones negative. `inf` when none was refused.
+    `whole`: nothing was sent before the first of them. Otherwise the level they found is unknown, and a refusal
+    tells nothing until the bucket has been empty.
     """
     level = 0.0
-    last = 0.0
+    last = abs(arrivals[0]) if arrivals else 0.0
     highest = 0.0
     lowest = math.inf
+    known = whole
     for instant in arrivals:
         if instant > 0:
             level -= leak * (instant - last)
-            level = level + 1.0 if level > 0.0 else 1.0
+            if level > 0.0:
+                level += 1.0
+            else:
+                known = known or level < 0.0
+                level = 1.0
             last = instant
             if level > highest:
                 highest = level
-        else:
+        elif known:
             # Not clamped at an empty bucket: refused long after it was empty is a strong contradiction.
             would = level - leak * (-instant - last) + 1.0
             if would < lowest:
@@ -104,9 +115,13 @@ def level_bounds(arrivals: Sequence[float], leak: float) -> tuple[float, float]:
 
 
 def estimate_limit(
-    histories: Sequence[Sequence[float]], low: float, high: float, round_trip_s: float = 0.0
+    histories: Sequence[Sequence[float]],
+    low: float,
+    high: float,
+    round_trip_s: float = 0.0,
+    whole: Sequence[bool] | None = None,
 ) -> LimitEstimate | None:
-    """The belief over rates in [low, high] given stretches of arrivals (see `level_bounds`).
+    """The belief over rates in [low, high] given stretches of arrivals (`whole`: each, see `level_bounds`).
 
     None when no leaky bucket in that range explains them (another limiter, or traffic that is not ours).
     """
@@ -116,8 +131,8 @@ def estimate_limit(
     for rate, prior in _candidates(low, high):
         noise = min(_NOISE_MAX, _NOISE + rate * (_TIME_NOISE_S + _TIME_NOISE_SHARE * round_trip_s))
         highest, lowest = 0.0, math.inf
-        for history in histories:
-            above, below = level_bounds(history, rate)
+        for history, all_of_it in zip(histories, whole or (True,) * len(histories), strict=True):
+            above, below = level_bounds(history, rate, all_of_it)
             highest = max(highest, above)
             lowest = min(lowest, below)
             if highest > lowest + _TOLERANCE * noise:

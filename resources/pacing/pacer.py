@@ -12,7 +12,7 @@ import heapq
 import math
 import random
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from resources.clock import Clock
 from resources.pacing.base import (
@@ -29,7 +29,7 @@ from resources.pacing.breaker import BreakerState
 from resources.pacing.explain import decision_of, snapshot_of
 from resources.pacing.lane import Lane
 from resources.pacing.learning import NO_BURST
-from resources.pacing.ledger.base import Command, Ledger, NightRow
+from resources.pacing.ledger.base import Command, Ledger, LedgerRow, NightRow
 from resources.pacing.reactions import answered, failed, obey, page_came, refused, shrunken, told
 from resources.pacing.slots import LocalSlots
 
@@ -38,7 +38,7 @@ __all__ = ["Pacer"]
 # A slot taken later than that share of its gap was not the bottleneck; timers are no better than 2 ms.
 _LATE_SHARE, _LATE_MIN_S = 0.5, 0.002
 # Jitter where the limiter takes one request at a time: more of it would only draw refusals.
-_JITTER_NO_BURST = 0.05
+_JITTER_NO_BURST = 0.02
 # A rate grown by that factor makes the slot already booked obsolete.
 _REBOOK = 1.5
 _REFUSALS = (429, 503)
@@ -82,7 +82,7 @@ class Pacer:
             if old.limits == limits:
                 return
             self._save([old], now)
-        lane = Lane(domain, limits, self._ledger.load(domain), now)
+        lane = self._new_lane(domain, limits, self._ledger.load(domain), now)
         if old is not None:
             lane.want, lane.in_flight, lane.admitted_at = old.want, old.in_flight, old.admitted_at
             lane.due = old.due
@@ -93,6 +93,15 @@ class Pacer:
             self._obey(lane, command, now)
         if not lane.stamp:
             self._enqueue(lane, now)
+
+    def _new_lane(self, domain: str, limits: PaceLimits, row: LedgerRow | None, now: float) -> Lane:
+        return Lane(domain, limits, row, now)
+
+    def when_news(self, call: Callable[[], None]) -> None:
+        """`call` from any thread when the pace changed from outside; in one process it never does."""
+
+    def close(self) -> None:
+        """Give back what is kept outside this process; here nothing is."""
 
     def want(self, domain: str, n: int) -> None:
         """Say that `n` URLs of an admitted domain are buffered and claimable now; 0 takes it out."""
@@ -130,7 +139,7 @@ class Pacer:
                 continue
             lane.in_flight += 1
             lane.want -= 1
-            if lane.want <= 0 or lane.in_flight >= lane.limits.concurrency:
+            if lane.want <= 0 or lane.in_flight >= lane.cap:
                 free.popleft()
                 lane.stamp = 0
             elif len(free) > 1:
@@ -325,13 +334,13 @@ class Pacer:
         limits = lane.limits
         lane.interval = interval
         due = self._slots.reserve(lane.domain, 1, interval, limits.burst, now)[0]
-        jitter = limits.jitter
+        jitter = earlier = limits.jitter
         learner = lane.learner
         if learner is not None and learner.limit_burst is not None and learner.limit_burst < NO_BURST:
-            jitter = min(jitter, _JITTER_NO_BURST)
+            jitter, earlier = min(jitter, _JITTER_NO_BURST), 0.0
         due += self._random() * jitter * interval
         if limits.burst == 1:
-            nearest = now + (1.0 - jitter) * interval
+            nearest = now + (1.0 - earlier) * interval
             if due < nearest:
                 due = nearest
         lane.due = due

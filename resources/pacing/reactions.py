@@ -12,7 +12,7 @@ from resources.pacing.breaker import FAILURES_TO_OPEN, Breaker, BreakerState
 from resources.pacing.lane import Lane
 from resources.pacing.learning import Change
 from resources.pacing.ledger.base import Command
-from resources.pacing.waits import wait_after_refusal
+from resources.pacing.waits import wait_after_fault, wait_after_refusal
 
 __all__ = ["answered", "failed", "obey", "page_came", "refused", "shrunken", "told"]
 
@@ -81,10 +81,14 @@ def refused(lane: Lane, observation: Observation, now: float, rng: random.Random
     lane.throttled += 1
     events: list[PaceEvent] = []
     learner = lane.learner
+    # 1. a fault of the site's own  2. unlimited  3. too fast
+    if status == 503 and learner is not None and learner.isolated(observation.started_at, now):
+        wait = wait_after_fault(observation.retry_after_s, lane.rate, rng)
+        return _owe(lane, now + wait, observation, now)
     if learner is None:
         fresh = lane.refused_in_a_row == 0 or observation.started_at >= lane.owed_until
     else:
-        change = learner.refused(observation.started_at, now, status)
+        change = learner.refused(observation.started_at, now, status, observation.retry_after_s)
         fresh = change is not None
         if change is not None:
             events.append(told(lane, change, now))

@@ -7,7 +7,7 @@ same event; one with nothing accepted in between is the same trouble going on.
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from resources.pacing.limit_estimate import LimitEstimate, estimate_limit
 
@@ -21,6 +21,8 @@ _ARRIVALS_ARCHIVED, _ARCHIVED = 200, 3
 _SEARCH_LOW, _SEARCH_HIGH = 0.015, 1.1
 # So many refusals in a row, each after twice the wait, are the rest of a counted window, not a bucket that leaks.
 _STREAK_OF_WINDOW = 2
+# Waits this long are told by those who count by windows; their windows hold the same number each time.
+_TOLD_MIN_S, _TOLD_SAME = 5.0, 0.05
 # The rate is innocent when after a clear cut all went well no longer than before, though for a while.
 _CUT_CLEARLY, _RUN_LONGER, _RUN_TELLS_S, _RUN_TELLS = 0.8, 1.2, 20.0, 5
 
@@ -43,22 +45,34 @@ class Refusals:
         "_run_at",
         "_status",
         "_streak",
+        "_told_run",
+        "_told_until",
+        "_whole",
+        "answers",
         "counts_windows",
+        "events",
         "recent",
         "run",
         "since",
+        "told_rate",
     )
 
     def __init__(self) -> None:
         self.recent: list[float] = []  # instants of sending, refused ones negative
         self.since = 0
         self.run = 0
+        self.answers = 0  # accepted tonight
+        self.events = 0  # refusals tonight, those in flight together counted once
         self.counts_windows = False  # so many per window, not a bucket that leaks
-        self._archive: list[list[float]] = []
+        self._archive: list[tuple[list[float], bool]] = []  # arrivals, and whether there were none before
+        self._whole = True
         self._event_at = 0.0
         self._run_at = 0.0
         self._status = 0
         self._streak = 0
+        self.told_rate: float | None = None  # of a window whose end the last refusals told; set by the second
+        self._told_until = 0.0
+        self._told_run = 0
         self._last_run = (0.0, 0.0)  # rate, and for how many seconds it went well
 
     def accepted(self, sent_at: float) -> float | None:
@@ -66,16 +80,21 @@ class Refusals:
         recent = self.recent
         recent.append(sent_at)
         self.since += 1
+        self.answers += 1
         if len(recent) > _ARRIVALS_KEPT:
             recent.sort(key=abs)
             del recent[: len(recent) // 2]
+            self._whole = False
         return self._run_begins(sent_at) if self.since == 1 else None
 
-    def refused(self, sent_at: float, now: float, status: int) -> RefusalKind:
+    def refused(
+        self, sent_at: float, now: float, status: int, retry_after_s: float | None = None
+    ) -> RefusalKind:
         """Record a refused request."""
         if sent_at <= self._event_at:
             self.recent.append(-sent_at)
             return RefusalKind.SAME
+        self.events += 1
         first = self._event_at == 0.0
         self._event_at, self._status = now, status
         if self.since == 0 and not first:
@@ -84,7 +103,14 @@ class Refusals:
             return RefusalKind.AGAIN
         self.recent.append(-sent_at)
         self.run, self.since = self.since, 0
+        self._told(now, retry_after_s or 0.0)
         return RefusalKind.NEW
+
+    def were_refused(self, instants: Iterable[float]) -> None:
+        """What was sent at these instants was recorded as accepted and is now known to have been refused."""
+        wrong = set(instants)
+        if wrong:
+            self.recent = [-instant if instant in wrong else instant for instant in self.recent]
 
     def event(self, now: float) -> None:
         """Trouble of another kind: what is in flight now belongs to it."""
@@ -94,8 +120,9 @@ class Refusals:
     def keep(self) -> None:
         """Everything that was in flight at the refusal has come in: keep what led to it."""
         self.recent.sort(key=abs)
-        self._archive.append(self.recent[-_ARRIVALS_ARCHIVED:])
-        del self._archive[:-_ARCHIVED]
+        self._archive.append(self._last(_ARRIVALS_ARCHIVED))
+        # The first one stays: it alone bounds the burst from above whatever the rate.
+        del self._archive[1 : 1 - _ARCHIVED]
 
     @property
     def kept(self) -> bool:
@@ -112,10 +139,14 @@ class Refusals:
         if self.counts_windows:
             return None
         self.recent.sort(key=abs)
-        histories: list[Sequence[float]] = [*self._archive, self.recent[-_ARRIVALS_FOR_ESTIMATE:]]
-        return estimate_limit(
-            histories, max(floor / 2, top_rate * _SEARCH_LOW), top_rate * _SEARCH_HIGH, round_trip_s
-        )
+        histories, whole = zip(*self._archive, self._last(_ARRIVALS_FOR_ESTIMATE), strict=True)
+        if not any(whole):
+            whole = (True,) * len(whole)
+        low, high = max(floor / 2, top_rate * _SEARCH_LOW), top_rate * _SEARCH_HIGH
+        return estimate_limit(histories, low, high, round_trip_s, whole)
+
+    def _last(self, n: int) -> tuple[list[float], bool]:
+        return self.recent[-n:], self._whole and len(self.recent) <= n
 
     def rate_is_innocent(self, rate: float, sent_at: float) -> bool:
         """Whether the last cut did not make the run that ended at `sent_at` any longer."""
@@ -124,6 +155,19 @@ class Refusals:
         self._last_run = (rate, run_s)
         slower = rate < last_rate * _CUT_CLEARLY
         return slower and _RUN_TELLS_S < run_s < last_run_s * _RUN_LONGER and self.run > _RUN_TELLS
+
+    def _told(self, now: float, retry_after_s: float) -> None:
+        """The same number taken between two told reopenings is what a window holds."""
+        self.told_rate = None
+        if retry_after_s < _TOLD_MIN_S:
+            self._told_until = 0.0
+            return
+        until, before = now + retry_after_s, self._told_until
+        same = abs(self.run - self._told_run) <= _TOLD_SAME * self.run
+        if before and until > before and same and self.run > _RUN_TELLS:
+            self.counts_windows = True
+            self.told_rate = self.run / (until - before)
+        self._told_until, self._told_run = until, self.run
 
     def _run_begins(self, sent_at: float) -> float | None:
         counted = None

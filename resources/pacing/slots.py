@@ -11,16 +11,22 @@ __all__ = ["LocalSlots"]
 
 
 class LocalSlots:
-    """One float a domain; a call is a dictionary look-up and a few additions."""
+    """Two floats a domain; a call is a dictionary look-up and a few additions."""
 
-    __slots__ = ("_tat",)
+    __slots__ = ("_interval", "_tat")
 
     def __init__(self) -> None:
         self._tat: dict[str, float] = {}
+        self._interval: dict[str, float] = {}
 
     def reserve(self, domain: str, n: int, interval: float, burst: int, now: float) -> list[float]:
         """See `SlotSource.reserve`."""
         tat = self._tat.get(domain, now)
+        last = self._interval.get(domain, interval)
+        if interval > last and tat > now:
+            # What is owed is owed in requests: a slower rate makes it last longer.
+            tat = now + (tat - now) * interval / last
+        self._interval[domain] = interval
         tolerance = (burst - 1) * interval
         slots = []
         for _ in range(n):

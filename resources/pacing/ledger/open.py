@@ -15,9 +15,15 @@ def open_ledger(url_or_path: str) -> Ledger:
         from .memory import MemoryLedger
 
         return MemoryLedger()
+    if url_or_path.startswith(("redis://", "rediss://")):
+        from .redis import RedisLedger
+
+        return RedisLedger(url_or_path)
     path = url_or_path.removeprefix("sqlite:///") if url_or_path.startswith("sqlite:///") else url_or_path
     if "://" in path:
-        raise LedgerError(f"ledger {url_or_path!r}: use memory:, sqlite:///path or a plain path")
+        raise LedgerError(
+            f"ledger {url_or_path!r}: use memory:, sqlite:///path, redis://host:port/0 or a plain path"
+        )
     from .sqlite import SqliteLedger
 
     return SqliteLedger(Path(path))
