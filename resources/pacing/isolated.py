@@ -16,10 +16,11 @@ __all__ = ["IsolatedFaults"]
 _NEEDED, _WINDOW_MASK, _WINDOW = 3, (1 << 32) - 1, 32
 # While the rate doubles every few answers two are enough: the second one comes soon if the rate is to blame.
 _NEAR_AT_START = 40
-# Runs between faults whose lengths differ by no more than that are not chance: three random ones agree in 1.5 %.
-_EQUAL_RUNS, _EQUAL_WITHIN, _RUN_MIN = 3, 1.3, 6
-# Each reaction that was for nothing makes the next one need so many more.
-_PATIENCE = 2
+# Runs between faults whose lengths differ by no more than that are not chance: four random ones agree in 0.1 %.
+_EQUAL_RUNS, _EQUAL_WITHIN, _RUN_MIN = 4, 1.25, 6
+# What a site always has counts, but a site that fails every tenth request is in trouble all the time.
+_USUAL_MAX = 1.0
+_SUSPECTS = 8
 # A rate that grows waits so many answers after a fault: was it the rate?
 _STILL = 12
 
@@ -27,16 +28,15 @@ _STILL = 12
 class IsolatedFaults:
     """The recent 503s of one domain. `suspects`: when those were sent that were taken for faults, newest last."""
 
-    __slots__ = ("_bits", "_faults", "_patience", "_runs", "_seen", "limiter", "since", "suspects")
+    __slots__ = ("_bits", "_faults", "_runs", "_seen", "limiter", "since", "suspects")
 
     def __init__(self) -> None:
         self._bits = 0
         self._faults = 0
         self._seen = 0
-        self._patience = 0
         self._runs: deque[int] = deque(maxlen=_EQUAL_RUNS)
         self.since = 1 << 30  # answers since the last 503
-        self.suspects: deque[float] = deque(maxlen=_NEEDED)
+        self.suspects: deque[float] = deque(maxlen=_SUSPECTS)
         self.limiter = False  # its 503s are a limiter's: none is taken for a fault
 
     def answered(self) -> None:
@@ -55,6 +55,7 @@ class IsolatedFaults:
         """Record a 503. True: a fault of the site's own, alone as far as can be seen."""
         run, self.since = self.since, 0
         usual = self._faults / self._seen * _WINDOW if self._seen > _WINDOW else 0.0
+        usual = min(usual, _USUAL_MAX)
         self._faults += 1
         self._bits = (self._bits << 1 | 1) & _WINDOW_MASK
         self._runs.append(run)
@@ -62,7 +63,7 @@ class IsolatedFaults:
         # 1. a known limiter  2. the second one while the rate grows  3. many  4. at equal distances
         if self.limiter or (growing and run < _NEAR_AT_START):
             return False
-        if self._bits.bit_count() >= _NEEDED + self._patience + 2 * usual:
+        if self._bits.bit_count() >= _NEEDED + 2 * usual:
             return False
         shortest, longest = min(self._runs), max(self._runs)
         equal = len(self._runs) == _EQUAL_RUNS and longest <= shortest * _EQUAL_WITHIN
@@ -74,5 +75,3 @@ class IsolatedFaults:
         self._runs.clear()
         self._bits = 0
         self.limiter = explained
-        if not explained:
-            self._patience += _PATIENCE

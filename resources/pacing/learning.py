@@ -68,6 +68,10 @@ _TROUBLE_CUT, _UNEXPLAINED_CUT, _SHORT_RUN_CUT, _HELD_CUT = 0.5, 0.6, 0.75, 0.95
 _SLOWER_CUT, _COLLAPSE_CUT = 0.8, 0.7
 # Recovery: additive, to below where the trouble began, within so many answers.
 _RECOVER_TO, _RECOVER_ANSWERS = 0.85, 200
+# So many answers say more about a rate than how it was come by.
+_SETTLED = 100
+# A 503 after that many answers is alone; if no limiter explains it with the last one, neither was a refusal.
+_FAULT_ALONE = 60
 # Good answers at one connection before there may be more.
 _COOL_ANSWERS, _COOL_ANSWERS_TROUBLE = 5, 10
 
@@ -108,7 +112,7 @@ class RateLearner:
     """The rate of one domain between `floor` and `ceiling`. Instants are epoch seconds, given by the caller."""
 
     __slots__ = (
-        "_belief", "_held_rate", "_lid", "_next_review", "_probe_from", "_probe_left", "_probe_step", "_short_runs",
+        "_belief", "_blamed_rate", "_held_rate", "_lid", "_next_review", "_probe_from", "_probe_left", "_probe_step", "_short_runs",
         "_soon", "_steady_rate", "ceiling", "cool_left", "faults", "floor", "latency", "limit_burst", "limit_rate", "next_probe_at",
         "phase", "probe_every", "rate", "refusals", "trouble_rate", "worst_rate",
     )  # fmt: skip
@@ -130,6 +134,7 @@ class RateLearner:
         self.refusals = Refusals()
         self.faults = IsolatedFaults()
         self._belief: LimitEstimate | None = None
+        self._blamed_rate = 0.0  # in force when a 503 was last taken for a limiter's
         self._soon = _PROBE_SOON_S
         self._next_review = _NEVER
         self._probe_left = 0
@@ -203,7 +208,8 @@ class RateLearner:
 
     def isolated(self, sent_at: float, now: float) -> bool:
         """Record a 503. True: the site's own fault, which leaves the rate alone; else call `refused`."""
-        if self.faults.unavailable(sent_at, self.phase in (Phase.FIRST, Phase.START)):
+        unsettled = self.phase in (Phase.FIRST, Phase.START) or self.refusals.answers < _SETTLED
+        if self.faults.unavailable(sent_at, unsettled):
             self.refusals.accepted(sent_at)  # a limiter in front of the fault has counted it
             if self.phase is Phase.PROBE:
                 self._hold(self._steady_rate, now)
@@ -233,7 +239,12 @@ class RateLearner:
             return self._count_window(self.refusals.told_rate, now)
         estimate = self._estimate()
         if status == 503:
+            mistaken = self.faults.limiter and estimate is None and self.refusals.run > _FAULT_ALONE
             self.faults.reacted(explained=estimate is not None)
+            if mistaken:
+                self._hold(max(before, self._blamed_rate), now)
+                return Change(EventKind.FASTER, cause, f"{at}: no limiter explains it and the last one")
+            self._blamed_rate = before
         # 1. no limiter explains it: the probe went too far, or the rate is innocent, or it is to blame
         if estimate is None:
             if was is Phase.PROBE:

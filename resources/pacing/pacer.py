@@ -51,6 +51,9 @@ _NOTHING: list[PaceEvent] = []
 class Pacer:
     """See `resources.pacing.base` for the contract. `slots`: where reservations are kept; default: this process."""
 
+    #: Whether other processes keep the same pace: several may crawl one domain then.
+    shared = False
+
     def __init__(
         self, clock: Clock, ledger: Ledger, slots: SlotSource | None = None, rng: random.Random | None = None
     ) -> None:

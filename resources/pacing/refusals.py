@@ -7,7 +7,7 @@ same event; one with nothing accepted in between is the same trouble going on.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from resources.pacing.limit_estimate import LimitEstimate, estimate_limit
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import queue
+import secrets
 import threading
 import time
 from collections import deque
@@ -68,9 +69,10 @@ class Answer:
 class Exchange:
     """`send` asks when `idle`; `answers` fill up, and `on_answer` is called from the thread."""
 
-    def __init__(self, address: str, worker: str) -> None:
+    def __init__(self, address: str) -> None:
         self._address = address
-        self._worker = worker.encode()
+        # Whoever is killed and comes back is somebody else: the old permits must lapse first.
+        self._worker = secrets.token_hex(8).encode()
         self._inbox: queue.SimpleQueue[Sequence[Ask] | None] = queue.SimpleQueue()
         self.answers: deque[Answer] = deque()
         #: Asks of a trip that failed: they may or may not have arrived.

@@ -48,6 +48,8 @@ _REFUSALS = (429, 503)
 class SharedPacer(Pacer):
     """See the module docstring. `exchange` is closed with `close`."""
 
+    shared = True
+
     def __init__(
         self, clock: Clock, ledger: Ledger, exchange: Exchange, rng: random.Random | None = None
     ) -> None:
