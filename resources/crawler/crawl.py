@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from resources.clock import Clock, SystemClock
-from resources.fetcher.base import Fetcher, FetchRequest
+from resources.fetcher.base import Cause, Fetcher, FetchRequest
 from resources.frontier.base import Ack, Claim, CommitResult, Verdict
 from resources.pacing.base import PaceEvent, Slot
 from resources.pacing.pacer import Pacer
@@ -34,6 +34,7 @@ from .refill import Refill
 from .robots_gate import RobotsGate
 from .storage import Storage
 from .territory import MissingSecret, Territory
+from .traps.guard import TrapGuard
 from .writer import BatchWriter, StorageStuck
 
 __all__ = ["Crawl"]
@@ -100,6 +101,8 @@ class Crawl:
     # -- the run -----------------------------------------------------------------------------------
     async def run(self) -> list[DomainReport]:
         """Crawl until every domain has ended; reports in the order of `order.domains`."""
+        loop = asyncio.get_running_loop()
+        self._pacer.when_news(lambda: loop.call_soon_threadsafe(self._wake.set))
         background = [asyncio.create_task(self.writer.run()), asyncio.create_task(self._heartbeat.run())]
         openers = [asyncio.create_task(self._open(domain)) for domain in self.order.domains]
         try:
@@ -127,7 +130,8 @@ class Crawl:
             report.end, report.detail = "error", f"no site file covers {domain}"
             report.ended_at = self.clock.now()
             return
-        lane = self.lanes[domain] = Lane(domain, rules, report)
+        guard = TrapGuard(domain, self.clock.now())  # its memory of earlier nights comes with the lease
+        lane = self.lanes[domain] = Lane(domain, rules, report, guard)
         self._open_count += 1
         self._turn.append(lane)
         try:
@@ -224,10 +228,14 @@ class Crawl:
             lane.in_flight -= 1
             self._in_flight -= 1
         digest = self._digester.digest(lane, claim, head, result, apart)
+        if result.cause is Cause.NO_PROXY:
+            lane.end("paused", result.error)  # its URLs stay pending; nothing is asked directly
         for event in self._pacer.done(slot, digest.observation):
             self._paced(lane, event)
         lane.unflushed += 1
         self.writer.add(digest.ack, digest.version, digest.head)
+        if lane.guard.stirred:
+            self._refill.stir(lane)
         self._settle(lane)
         self._wake.set()
 
@@ -241,6 +249,8 @@ class Crawl:
             lane = self.lanes.get(ack.claim.domain)
             if lane is not None:
                 lane.unflushed -= 1
+                if result.stale:  # perhaps a batch whose first answer was lost: what it added was not told
+                    lane.dry = False
         for domain, count in result.new_by_domain.items():
             lane = self.lanes.get(domain)
             if lane is not None and count:
@@ -268,9 +278,10 @@ class Crawl:
         self._open_count -= 1
         if lane.admitted:
             self._pacer.want(lane.domain, 0)
-        while lane.buffer:
-            claim, _ = lane.buffer.popleft()
+        for claim, _ in (*lane.buffer, *lane.held):
             self._hand_back(lane, claim)
+        lane.buffer.clear()
+        lane.held.clear()
         lane.report.ended_at = self.clock.now()
 
     def _hand_back(self, lane: Lane, claim: Claim) -> None:

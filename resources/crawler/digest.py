@@ -91,15 +91,16 @@ class Digester:
         """If-None-Match and If-Modified-Since for a stored page; nothing for a new one."""
         return freshness.validators(head) if head is not None else ()
 
-    def excluded(self, lane: Lane, claim: Claim, reason: str, detail: str) -> Ack:
-        """An ack for a URL that is not fetched at all."""
+    def excluded(self, lane: Lane, claim: Claim, reason: str, detail: str, instead: str | None = None) -> Ack:
+        """An ack for a URL that is not fetched at all. `instead`: a URL that stands for it, to be enqueued."""
         now = self._clock.now()
         lane.report.excluded += 1
         log = FetchLogRow(
             claim.url, claim.domain, self._order.run_id, self._order.worker, claim.attempts, now, None, 0.0, None,
             "excluded", cause=reason, rule=detail,
         )  # fmt: skip
-        return Ack(claim, Verdict.EXCLUDED, now, cause=reason, detail=detail, log=log)
+        links = self.outlinks.discoveries(lane.rules, [instead] if instead else [], claim.key, claim.depth)
+        return Ack(claim, Verdict.EXCLUDED, now, cause=reason, detail=detail, outlinks=links, log=log)
 
     # -- after it ------------------------------------------------------------------------------------
     async def read_apart(self, lane: Lane, claim: Claim, result: FetchResult) -> ReadPage | ParserLost | None:
@@ -137,6 +138,8 @@ class Digester:
             done = self._failed(lane, claim, result, status_cause(status or 0), words, now, wait)
         else:
             done = self._page(lane, claim, head, result, now, apart)
+        if done.version is None or done.ack.verdict is not Verdict.DONE:
+            lane.guard.lost(claim)
         return done
 
     def _count(self, lane: Lane, result: FetchResult) -> None:
@@ -298,7 +301,11 @@ class Digester:
         if isinstance(apart, ParserLost):
             aside = self._head(lane, claim, result, now, "", "")
             aside = replace(
-                aside, kind=Kind.QUARANTINE, verdict="parser_crash", verdict_version="", note=str(apart)[:1000]
+                aside,
+                kind=Kind.QUARANTINE,
+                verdict="parser_crash",
+                verdict_version="",
+                note=str(apart)[:1000],
             )
             return self._failed(
                 lane, claim, result, "parser_crash", str(apart), now, None, pace=Outcome.OK,
@@ -324,11 +331,9 @@ class Digester:
                 lane, claim, result, f"wall_{verdict.kind}", f"{name}: {evidence}", now, None, pace=pace,
                 version=PageVersion(aside, result.body), outcome="wall",
             )  # fmt: skip
-        links = (
-            self.outlinks.discoveries(lane.rules, page.links, claim.key, claim.depth + 1)
-            if page.follow
-            else []
-        )
+        named = lane.guard.rewrite(page.links) if page.follow else []
+        links = self.outlinks.discoveries(lane.rules, named, claim.key, claim.depth + 1)
+        links = lane.guard.page(claim, result.body, new.content_hash, named, links, lane.rules.makes_rows)
         lane.report.ok += 1
         lane.report.changed += head is not None and head.content_hash != new.content_hash
         due = freshness.due_at(lane.rules.site, new, now)

@@ -9,11 +9,13 @@ from collections.abc import Mapping
 
 from resources.clock import Clock
 from resources.frontier.base import FrontierError, WorkerBeat
+from resources.pacing.ledger.base import LedgerError
 from resources.pacing.pacer import Pacer
 
 from .lane import Lane
 from .order import CrawlOrder
 from .storage import Storage
+from .traps.guard import state_name
 
 __all__ = ["Heartbeat"]
 
@@ -48,10 +50,10 @@ class Heartbeat:
                 self.queues = await self._storage.run(self._look)
                 if self._clock.now() - last_beat >= self._order.domain_lease_s / SHARE_OF_LEASE:
                     last_beat = self._clock.now()
-                    await self._storage.run(self._beat)
+                    await self._storage.run(self._beat, self._trap_states())
                     # In the loop's own thread: pacer and ledger belong to it. Only changed rows are written.
                     self._pacer.checkpoint(last_beat)
-            except FrontierError as error:
+            except (FrontierError, LedgerError) as error:
                 log.warning("heartbeat failed: %s", error)
             await self._clock.sleep(LOOK_S)
 
@@ -59,9 +61,20 @@ class Heartbeat:
         open_lanes = [lane.domain for lane in list(self._lanes.values()) if not lane.closed]
         return {domain: self._storage.frontier.counts(domain).pending for domain in open_lanes}
 
-    def _beat(self) -> None:
+    def _trap_states(self) -> dict[str, str]:
+        """What the trap guards have learned since they were last kept, by name of the value."""
+        states = {}
+        for lane in self._lanes.values():
+            if lane.guard.dirty:
+                lane.guard.dirty = False
+                states[state_name(lane.domain)] = lane.guard.to_json()
+        return states
+
+    def _beat(self, states: dict[str, str]) -> None:
         """Runs in the storage thread. A lane whose lease passed to somebody else ends at once."""
         order, frontier, now = self._order, self._storage.frontier, self._clock.now()
+        for name, state in states.items():
+            frontier.set_value(name, state)
         frontier.extend(order.worker, order.lease_s, now)
         open_lanes = [lane for lane in list(self._lanes.values()) if not lane.closed]
         for lane in open_lanes:
@@ -90,10 +103,16 @@ class Heartbeat:
     async def farewell(self) -> None:
         """After the last flush: no lease of ours is left behind."""
 
-        self._pacer.checkpoint(self._clock.now())
+        try:
+            self._pacer.checkpoint(self._clock.now())
+        except LedgerError as error:
+            log.warning("what was learned of the pace since the last heartbeat is lost: %s", error)
+        states = self._trap_states()
 
         def leave() -> None:
             now = self._clock.now()
+            for name, state in states.items():
+                self._storage.frontier.set_value(name, state)
             self._storage.frontier.release_worker(self._order.worker, now)
             for lane in self._lanes.values():
                 if lane.lease is not None:
@@ -101,4 +120,4 @@ class Heartbeat:
                 counts = self._storage.frontier.counts(lane.domain)
                 lane.report.queue = counts.pending
 
-        await self._storage.run(leave)
+        await self._storage.patiently(leave)

@@ -10,6 +10,7 @@ from resources.pages.base import PageHead
 
 from .order import DomainReport, End
 from .territory import DomainRules
+from .traps.guard import TrapGuard
 
 __all__ = ["Lane"]
 
@@ -21,8 +22,12 @@ class Lane:
     domain: str
     rules: DomainRules
     report: DomainReport
+    guard: TrapGuard
     lease: DomainLease | None = None
     buffer: deque[tuple[Claim, PageHead | None]] = field(default_factory=deque)
+    held: list[tuple[Claim, PageHead | None]] = field(
+        default_factory=list
+    )  # the trap guard waits for another
     in_flight: int = 0
     unflushed: int = 0  # acks handed to the writer and not yet committed
     refilling: bool = False
@@ -36,8 +41,8 @@ class Lane:
 
     @property
     def idle(self) -> bool:
-        """Nothing buffered, in flight, on its way to the frontier, or being claimed."""
-        return not (self.buffer or self.in_flight or self.unflushed or self.refilling)
+        """Nothing buffered, held, in flight, on its way to the frontier, or being claimed."""
+        return not (self.buffer or self.held or self.in_flight or self.unflushed or self.refilling)
 
     def end(self, end: End, detail: str = "") -> None:
         """Take no more work. The first reason given stays."""

@@ -74,6 +74,7 @@ class DomainReport:
     statuses: dict[int, int] = field(default_factory=dict)
     causes: dict[str, int] = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
+    trapped: dict[str, int] = field(default_factory=dict)  # URLs refused as traps, by reason
     rate: float | None = None
     rate_reason: str = ""
     queue: int = 0  # pending after the crawl

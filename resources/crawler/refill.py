@@ -20,6 +20,7 @@ from .order import CrawlOrder
 from .pace_limits import pace_limits
 from .robots_gate import RobotsGate
 from .storage import Storage
+from .traps.guard import Held, Refusal, TrapGuard, state_name
 from .writer import BatchWriter
 
 __all__ = ["Refill"]
@@ -31,8 +32,12 @@ log = logging.getLogger(__name__)
 CLAIM_AHEAD_S = 4.0
 #: Bounds of one claim. The upper one matters only for unlimited domains.
 MIN_CLAIM, MAX_CLAIM = 8, 256
+#: How often a dry domain is looked at while other workers hold URLs of it.
+LOOK_AGAIN_S = 1.0
 #: Events kept per domain for the report.
 MAX_EVENTS = 200
+#: Claims the trap guard may hold back before no more are taken: bounds memory and what a dead worker sits on.
+MAX_HELD = 1_024
 
 
 class Refill:
@@ -63,15 +68,18 @@ class Refill:
         frontier = self._storage.frontier
         lane.refilling = True
         try:
-            if order.exclusive:
-                lease = await self._storage.run(
+            if order.exclusive and not self._pacer.shared:
+                lease = await self._storage.patiently(
                     take_domain, frontier, lane.domain, order.worker, order.domain_lease_s, now
                 )
                 if isinstance(lease, str):
                     lane.end("leased", lease)
                     return
                 lane.lease = lease
-            await self._storage.run(frontier.reap, now, lane.domain)
+            await self._storage.patiently(frontier.reap, now, lane.domain)
+            saved = await self._storage.run(frontier.get_value, state_name(lane.domain))
+            lane.guard = TrapGuard(lane.domain, now, saved)
+            lane.report.trapped = lane.guard.refused
             delay = None
             first = await self._claim(lane, MIN_CLAIM)
             if first and lane.rules.site.robots == "obey":
@@ -85,9 +93,9 @@ class Refill:
 
     def top_up(self, lane: Lane, then: Callable[[Lane], None]) -> None:
         """Claim more if the buffer runs low and the frontier is not known to be dry."""
-        if lane.refilling or lane.closed or lane.ending is not None or lane.dry:
+        if not lane.admitted or lane.refilling or lane.closed or lane.ending is not None or lane.dry:
             return
-        if len(lane.buffer) > lane.batch // 2:
+        if len(lane.buffer) > lane.batch // 2 or len(lane.held) >= MAX_HELD:
             return
         wanted = lane.batch = self._batch(lane)
         lane.refilling = True
@@ -117,17 +125,29 @@ class Refill:
         now = self._clock.now()
         limit = self._page_limit(lane)
         if limit is not None:
-            wanted = min(wanted, limit - lane.taken - len(lane.buffer))
+            wanted = min(wanted, limit - lane.taken - len(lane.buffer) - len(lane.held))
+        again = lane.guard.reconsider()
 
-        def work() -> tuple[list[Claim], dict[bytes, PageHead], float | None]:
+        def work() -> tuple[list[Claim], float | None]:
+            if again:
+                frontier.reconsider_excluded(lane.domain, again, now)
             claims = (
                 frontier.claim(lane.domain, wanted, order.worker, order.lease_s, now) if wanted > 0 else []
             )
-            known = [c.key for c in claims if c.done_at is not None]
-            heads = pages.heads(known) if known else {}
-            return claims, heads, frontier.next_ready_at(lane.domain, now) if not claims else None
+            if claims:
+                return claims, None
+            ready = frontier.next_ready_at(lane.domain, now)
+            if ready is None and self._pacer.shared and wanted > 0:
+                # Others work on the domain too: what they hold may come back, and bring more.
+                if frontier.reap(now, lane.domain):
+                    return [], now
+                if frontier.counts(lane.domain).leased:
+                    ready = now + LOOK_AGAIN_S
+            return [], ready
 
-        claims, heads, lane.ready_at = await self._storage.run(work)
+        claims, lane.ready_at = await self._storage.patiently(work)
+        known = [c.key for c in claims if c.done_at is not None]
+        heads = await self._storage.patiently(pages.heads, known) if known else {}
         lane.dry = not claims
         return [(c, heads.get(c.key)) for c in claims]
 
@@ -137,28 +157,80 @@ class Refill:
             verdict = await self._judge(lane, claim)
             if verdict is None:
                 lane.buffer.append((claim, head))
+            elif isinstance(verdict, Held):
+                lane.held.append((claim, head))
             else:
-                lane.unflushed += 1
-                self._writer.add(verdict)
+                self._ack(lane, verdict)
         if lane.admitted and not lane.closed:
             self._pacer.want(lane.domain, len(lane.buffer))
 
-    async def _judge(self, lane: Lane, claim: Claim) -> Ack | None:
-        """None: fetch it. Numbered cases: 1. out of scope; 2. robots.txt unavailable; 3. robots.txt says no."""
+    async def _judge(self, lane: Lane, claim: Claim) -> Ack | Held | None:
+        """None: fetch it. Numbered cases: 1. out of scope; 2. robots.txt unavailable; 3. robots.txt says no;
+        4. a trap, or perhaps one.
+        """
         now = self._clock.now()
         out = lane.rules.exclusion(claim.url, claim.depth)
         if out is not None:
             return self._digester.excluded(lane, claim, *out)
         if lane.rules.site.robots == "ignore":
-            return None
+            return self._guarded(lane, claim)
         decision, verdict = await self._gate.decide(claim.url, lane.rules)
         if decision.allowed:
-            return None
+            return self._guarded(lane, claim)
         if verdict.temporary:
             lane.end("put_off", f"robots.txt: {verdict.reason}")
             return Ack(claim, Verdict.RELEASED, now, not_before=verdict.ask_again_at, counts_attempt=False)
         line = f"robots.txt line {decision.line}: {decision.rule}" if decision.line else str(decision.rule)
         return self._digester.excluded(lane, claim, "robots", line)
+
+    def _guarded(self, lane: Lane, claim: Claim) -> Ack | Held | None:
+        verdict = lane.guard.judge(claim)
+        if isinstance(verdict, Refusal):
+            return self._digester.excluded(lane, claim, verdict.reason, "", verdict.instead)
+        return verdict
+
+    def stir(self, lane: Lane) -> None:
+        """The trap guard has learned something: judge held claims again, take back what it lets go no more."""
+        guard = lane.guard
+        guard.stirred = False
+        if lane.closed:
+            return
+        kept: list[tuple[Claim, PageHead | None]] = []
+        for claim, head in lane.buffer:
+            refusal = guard.refuses(claim)
+            if refusal is None:
+                kept.append((claim, head))
+            else:
+                self._ack(lane, self._digester.excluded(lane, claim, refusal.reason, "", refusal.instead))
+        held, lane.held = lane.held, []
+        for claim, head in held:
+            verdict = self._guarded(lane, claim)
+            if verdict is None:
+                kept.append((claim, head))
+            elif isinstance(verdict, Held):
+                lane.held.append((claim, head))
+            else:
+                self._ack(lane, verdict)
+        lane.buffer.clear()
+        lane.buffer.extend(kept)
+        lane.dry = False  # something may have been reopened, and there may be room again
+        if guard.loops:
+            lane.end("paused", "the last pages were the same few under other URLs; the rest is pending")
+        if lane.admitted:
+            self._pacer.want(lane.domain, len(lane.buffer))
+
+    def _let_go(self, lane: Lane) -> None:
+        """Nothing is on its way, so nothing can decide about what is held: by the guard's contract one may go now."""
+        self.stir(lane)
+        if not lane.buffer and lane.held:
+            log.error("%s: %d URLs were held for nothing; they are fetched", lane.domain, len(lane.held))
+            lane.buffer.extend(lane.held)
+            lane.held.clear()
+            self._pacer.want(lane.domain, len(lane.buffer))
+
+    def _ack(self, lane: Lane, ack: Ack) -> None:
+        lane.unflushed += 1
+        self._writer.add(ack)
 
     def review(self, lane: Lane, then: Callable[[Lane], None]) -> None:
         """Decide whether an open lane is over. Numbered cases:
@@ -189,6 +261,8 @@ class Refill:
                     words,
                 )
             return
+        if lane.held and not lane.in_flight and not lane.refilling:
+            self._let_go(lane)
         if not lane.idle:
             return
         if lane.dry and (lane.ready_at is None or lane.ready_at - now > self._order.longest_wait_s):

@@ -11,7 +11,7 @@ import os
 import re
 from functools import lru_cache
 
-from resources.fetcher.base import FetchProfile
+from resources.fetcher.base import FetchProfile, ProxyPlan
 from resources.site.catalog import Catalog
 from resources.site.model import Site
 from resources.site.patterns import PatternSet
@@ -63,6 +63,7 @@ class DomainRules:
         self.policy = url_policy(site)
         self.include = PatternSet(site.scope.include)
         self.exclude = PatternSet(site.scope.exclude)
+        self.item_pages = PatternSet(tuple(p for i in site.items.values() for p in i.match if p != "/*"))
         self.agent = self._agent()
         self.token = product_token(self.agent) or "*"
         self.retry = RetryPolicy(
@@ -94,13 +95,20 @@ class DomainRules:
             max_body=limits.max_body,
             max_ratio=limits.max_ratio,
             allow_networks=site.allow_private_addresses,
+            proxies=self._proxies(),
         )
 
-    def proxy_urls(self) -> tuple[str, ...]:
-        """Proxy URLs with credentials from the environment; empty without proxies."""
-        if self.site.proxies is None:
-            return ()
-        return tuple(_with_secrets(u, self.site, "proxies.urls") for u in self.site.proxies.urls)
+    def makes_rows(self, url: str) -> bool:
+        """Whether the site file says that items stand on pages like this one, by more than `/*`."""
+        return bool(self.item_pages) and self.item_pages.first(url) is not None
+
+    def _proxies(self) -> ProxyPlan | None:
+        """The site's proxies with credentials from the environment; None: direct connections."""
+        rules = self.site.proxies
+        if rules is None:
+            return None
+        urls = tuple(_with_secrets(url, self.site, "proxies.urls") for url in rules.urls)
+        return ProxyPlan(urls, rules.choice, rules.sticky, rules.ban_seconds)
 
     def exclusion(self, url: str, depth: int) -> tuple[str, str] | None:
         """(reason, detail) if the canonical URL is out of scope, else None. Numbered cases:
