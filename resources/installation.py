@@ -19,8 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # imported where needed: a command that only counts URLs should not load every parser
+    import random
+
+    from resources.clock import Clock
     from resources.frontier.base import Frontier
     from resources.pacing.ledger.base import Ledger
+    from resources.pacing.pacer import Pacer
     from resources.pages.base import PageStore
     from resources.site.catalog import Catalog
 
@@ -102,6 +106,17 @@ class Installation:
         from resources.pages.open import open_pages
 
         return open_pages(self.pages)
+
+    def open_pacer(self, clock: Clock, ledger: Ledger, rng: random.Random) -> Pacer:
+        """Where the ledger is shared, so is the pace."""
+        if not self.ledger.startswith(("redis://", "rediss://")):
+            from resources.pacing.pacer import Pacer
+
+            return Pacer(clock, ledger, rng=rng)
+        from resources.pacing.shared.exchange import Exchange
+        from resources.pacing.shared.pacer import SharedPacer
+
+        return SharedPacer(clock, ledger, Exchange(self.ledger), rng)
 
     def open_ledger(self) -> Ledger:
         from resources.pacing.ledger.open import open_ledger

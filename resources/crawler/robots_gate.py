@@ -61,7 +61,7 @@ class RobotsGate:
         return verdict.decide(rules.token, url), verdict
 
     async def _converse(self, address: str, rules: DomainRules) -> Verdict:
-        cached = await self._storage.run(self._load, address)
+        cached = await self._storage.patiently(self._load, address)
         exchange = RobotsExchange(address, now=self._clock.now(), cached=cached)
         while (request := exchange.request) is not None:
             self.requests += 1
@@ -77,7 +77,7 @@ class RobotsGate:
             )
             exchange.receive(answer, now=self._clock.now())
         verdict = exchange.verdict
-        await self._storage.run(self._save, address, rules.domain, verdict)
+        await self._storage.patiently(self._save, address, rules.domain, verdict)
         return verdict
 
     def _load(self, address: str) -> Copy | None:

@@ -21,11 +21,11 @@ from types import TracebackType
 
 from resources.clock import Clock, SystemClock
 from resources.fetcher.base import Fetcher
+from resources.fetcher.proxies import ProxiedFetcher
 from resources.fetcher.web import WebFetcher
 from resources.frontier.base import Frontier
 from resources.installation import Installation
 from resources.pacing.base import PaceEvent
-from resources.pacing.pacer import Pacer
 from resources.pages.base import PageStore
 from resources.site.catalog import Catalog
 
@@ -69,14 +69,14 @@ class CrawlSession:
         self.run_id = run_id
         self.clock = clock or SystemClock()
         self.territory = Territory(catalog or installation.catalog())
-        self.fetcher = fetcher or WebFetcher(clock=self.clock)
         self._rng = rng or random.Random()
+        self.fetcher = fetcher or ProxiedFetcher(WebFetcher(clock=self.clock), self.clock, self._rng)
 
     async def __aenter__(self) -> CrawlSession:
         self.installation.prepare()
         self.storage = await Storage(self._open).open()
         self.ledger = self.installation.open_ledger()
-        self.pacer = Pacer(self.clock, self.ledger, rng=self._rng)
+        self.pacer = self.installation.open_pacer(self.clock, self.ledger, self._rng)
         self.gate = RobotsGate(self.fetcher, self.storage, self.clock, self.run_id)
         suspects = await self.storage.run(self._bury_the_dead)
         self.guard = ParserGuard(self._parsing, suspects)
@@ -88,6 +88,7 @@ class CrawlSession:
         await self.fetcher.close()
         await self.guard.close()
         await self.storage.close()
+        self.pacer.close()
         self.ledger.close()
 
     def _open(self) -> tuple[Frontier, PageStore]:

@@ -100,7 +100,7 @@ class Pacer:
     def _new_lane(self, domain: str, limits: PaceLimits, row: LedgerRow | None, now: float) -> Lane:
         return Lane(domain, limits, row, now)
 
-    def when_news(self, call: Callable[[], None]) -> None:
+    def when_news(self, call: Callable[[], object]) -> None:
         """`call` from any thread when the pace changed from outside; in one process it never does."""
 
     def close(self) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from collections import Counter
 
@@ -25,7 +24,7 @@ DOMAIN = "counted.example"
 async def work(redis: str, address: str, seconds: float, limits: PaceLimits) -> None:
     host, _, port = address.partition(":")
     clock = SystemClock()
-    exchange = Exchange(redis, f"w{os.getpid()}")
+    exchange = Exchange(redis)
     pacer = SharedPacer(clock, open_ledger(redis), exchange)
     loop, wake = asyncio.get_running_loop(), asyncio.Event()
     pacer.when_news(lambda: loop.call_soon_threadsafe(wake.set))

@@ -26,6 +26,7 @@ FORGET_S = 7 * 86_400.0
 
 def claim(store: Store, domain: str, limit: int, worker: str, lease_s: float, now: float) -> list[Claim]:
     """See `Frontier.claim`."""
+    _undo_lost(store)
     until = now + lease_s
     claims: list[Claim] = []
     while len(claims) < limit:
@@ -36,7 +37,9 @@ def claim(store: Store, domain: str, limit: int, worker: str, lease_s: float, no
             ("SADD", store.common(f"worker:{worker}"), store.name(domain)),
         ]
         call = store.on("claim", domain, wanted, worker, repr(until), repr(now), prefix, max(wanted, UNPARK))
+        store.unsure[prefix] = domain
         *_, reply = store.run([*ahead, call])
+        del store.unsure[prefix]
         for at in range(0, len(reply), 3):
             key, token, value = reply[at : at + 3]
             claims.append(claim_of(key, domain, value, token, until))
@@ -45,8 +48,16 @@ def claim(store: Store, domain: str, limit: int, worker: str, lease_s: float, no
     return claims
 
 
+def _undo_lost(store: Store) -> None:
+    """Hand back what claims took whose answer was lost: nobody knows of it, and it would be renewed for ever."""
+    for prefix, domain in list(store.unsure.items()):
+        store.repeat("hand_back", domain, "call", prefix)
+        del store.unsure[prefix]
+
+
 def extend(store: Store, worker: str, lease_s: float, now: float) -> int:
     """See `Frontier.extend`. Two round trips for all domains together."""
+    _undo_lost(store)
     calls = [store.on("extend", domain, worker, repr(now + lease_s)) for domain in _of_worker(store, worker)]
     return sum(store.run(calls))
 

@@ -101,6 +101,9 @@ class RedisFrontier:
     def next_ready_at(self, domain: str, now: float) -> float | None:
         return claims.next_ready_at(self._store, domain, now)
 
+    def due(self, domain: str, at: float) -> int:
+        return whole_rows.due(self._store, domain, at)
+
     def failures(self, domain: str) -> Mapping[str, tuple[int, int]]:
         return whole_rows.failures(self._store, domain)
 

@@ -6,6 +6,7 @@ server's time each. They are for people and checks; no crawl calls them.
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -13,8 +14,10 @@ from resources.frontier.base import State, StateCounts, UrlRecord
 from resources.frontier.redis.record import record_bytes, record_of, text
 from resources.frontier.redis.store import BUCKETS, CHUNK, Store
 
-__all__ = ["all_counts", "counts", "failures", "get", "known", "put_records", "records", "recount"]
+__all__ = ["all_counts", "counts", "due", "failures", "get", "known", "put_records", "records", "recount"]
 
+#: As in lua/queue.lua.
+_HOUR = 3600
 #: Domains asked in one round trip.
 _AT_ONCE = 10_000
 
@@ -50,6 +53,13 @@ def recount(store: Store, domain: str) -> StateCounts:
         ((at, *numbers),) = store.run([store.on("recount", domain, at, BUCKETS)])
         sums = [total + number for total, number in zip(sums, numbers, strict=True)]
     return StateCounts(*sums)
+
+
+def due(store: Store, domain: str, at: float) -> int:
+    """See `Frontier.due`: lengths of the lists of the hours up to `at`. URLs that moved on since count until their
+    hour has been swept, so this is never too low for past hours and rounds the running one up."""
+    hours = store.connection.one("ZRANGE", store.own(domain, "t"), "-inf", math.floor(at / _HOUR), "BYSCORE")
+    return sum(store.run([("LLEN", store.own(domain, f"t:{text(hour)}")) for hour in hours])) if hours else 0
 
 
 def failures(store: Store, domain: str) -> Mapping[str, tuple[int, int]]:

@@ -34,6 +34,8 @@ class Store:
     def __init__(self, address: str) -> None:
         self.connection = Connection(address, list(SCRIPTS.values()), FrontierError, FrontierFull)
         self._namespace = self.connection.namespace
+        #: Domains by the token prefix of claim calls whose answer did not come.
+        self.unsure: dict[bytes, str] = {}
         self._registered: set[bytes] = set()
         self._epoch = self.connection.epoch
 

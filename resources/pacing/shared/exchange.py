@@ -79,7 +79,7 @@ class Exchange:
         self.unanswered: deque[Sequence[Ask]] = deque()
         self.idle = True
         self.trips = 0
-        self.on_answer: Callable[[], None] = lambda: None
+        self.on_answer: Callable[[], object] = lambda: None
         self._offset, self._offset_rtt, self._offset_at = 0.0, float("inf"), 0.0
         self._connection: Connection | None = None
         self._thread = threading.Thread(target=self._run, name="nightcrawl-pace", daemon=True)

@@ -60,7 +60,7 @@ class SharedPacer(Pacer):
         self._heard_events: list[PaceEvent] = []
         super().__init__(clock, ledger, rng=rng)
 
-    def when_news(self, call: Callable[[], None]) -> None:
+    def when_news(self, call: Callable[[], object]) -> None:
         self._exchange.on_answer = call
 
     def close(self) -> None:
