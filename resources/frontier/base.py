@@ -327,6 +327,10 @@ class Frontier(Protocol):
         """`now` if something is claimable, else the earliest instant something will be; None: nothing."""
         ...
 
+    def due(self, domain: str, at: float) -> int:
+        """DONE URLs that `requeue_due` would take up at `at`: for plans. Shared back-ends round to the hour."""
+        ...
+
     def failures(self, domain: str) -> Mapping[str, tuple[int, int]]:
         """FAILED by cause: (all of them, those eligible for a retry at the time given by the rows)."""
         ...

@@ -340,6 +340,12 @@ class MemoryFrontier:
             return now
         return urls.parked[0][0] if urls.parked else None
 
+    def due(self, domain: str, at: float) -> int:
+        return sum(
+            row.record.due_at is not None and row.record.due_at <= at
+            for row in self._in_state(domain, State.DONE)
+        )
+
     def failures(self, domain: str) -> Mapping[str, tuple[int, int]]:
         total: Counter[str] = Counter()
         eligible: Counter[str] = Counter()

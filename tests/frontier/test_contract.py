@@ -272,6 +272,8 @@ def test_due_again_by_time_or_by_force(frontier: Frontier) -> None:
     frontier.enqueue([url("a"), url("b"), url("c")], 1.0)
     a, b, c = frontier.claim(SHOP, 3, "w", 60, 2.0)
     frontier.commit([done(a, 3.0, due_at=10.0), done(b, 3.0, due_at=20.0), done(c, 3.0)], 3.0)
+    assert frontier.due(SHOP, 5_000.0) == 2
+    assert frontier.due("unknown.example", 5_000.0) == 0
     assert frontier.requeue_due(SHOP, 9.9) == 0
     assert frontier.requeue_due(SHOP, 10.0) == 1
     assert frontier.requeue_due(SHOP, 10.0, force=True) == 2

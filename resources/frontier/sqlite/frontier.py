@@ -103,6 +103,9 @@ class SqliteFrontier:
     def next_ready_at(self, domain: str, now: float) -> float | None:
         return claims.next_ready_at(self._session, domain, now)
 
+    def due(self, domain: str, at: float) -> int:
+        return whole_rows.due(self._session, domain, at)
+
     def failures(self, domain: str) -> Mapping[str, tuple[int, int]]:
         return whole_rows.failures(self._session, domain)
 

@@ -10,7 +10,7 @@ from resources.frontier.base import Source, State, StateCounts, UrlRecord
 from resources.frontier.sqlite.session import CHUNK, Session, Writing
 from resources.frontier.sqlite.statements import read_statements
 
-__all__ = ["failures", "get", "known", "put_records", "records", "recount"]
+__all__ = ["due", "failures", "get", "known", "put_records", "records", "recount"]
 
 _SQL = read_statements("records.sql")
 
@@ -53,6 +53,14 @@ def recount(session: Session, domain: str) -> StateCounts:
         if domain_id is None:
             return StateCounts()
         return StateCounts(*connection.execute(_SQL["recount"], (domain_id,)).fetchone())
+
+
+def due(session: Session, domain: str, at: float) -> int:
+    """See `Frontier.due`: read from the index of due pages alone."""
+    with session.database.read() as connection:
+        domain_id = session.domains.find(domain)
+        (found,) = connection.execute(_SQL["due"], (domain_id, at)).fetchone()
+        return int(found)
 
 
 def failures(session: Session, domain: str) -> Mapping[str, tuple[int, int]]:

@@ -27,6 +27,9 @@ SELECT
     (SELECT count(*) FROM url WHERE domain_id = ?1 AND state = 3),
     (SELECT count(*) FROM url WHERE domain_id = ?1 AND state = 4);
 
+-- name: due
+SELECT count(*) FROM url INDEXED BY url_done WHERE domain_id = ? AND state = 2 AND due_at <= ?;
+
 -- name: failures
 SELECT cause, count(*), count(next_eligible_at) FROM url WHERE domain_id = ? AND state = 3 GROUP BY cause;
 
