@@ -15,7 +15,7 @@ import asyncio
 import logging
 import random
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from resources.clock import Clock, SystemClock
 from resources.fetcher.base import Cause, Fetcher, FetchRequest
@@ -86,6 +86,8 @@ class Crawl:
         self._turn: deque[Lane] = deque()
         self._next_sweep = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
+        self._openers: list[asyncio.Task[None]] = []
+        self._over = False
         self.writer = BatchWriter(storage, self.clock.now, self._committed)
         self.gate = gate or RobotsGate(fetcher, storage, self.clock, order.run_id)
         self._digester = Digester(order, territory, self.clock, rng or random.Random(), guard)
@@ -104,19 +106,33 @@ class Crawl:
         loop = asyncio.get_running_loop()
         self._pacer.when_news(lambda: loop.call_soon_threadsafe(self._wake.set))
         background = [asyncio.create_task(self.writer.run()), asyncio.create_task(self._heartbeat.run())]
-        openers = [asyncio.create_task(self._open(domain)) for domain in self.order.domains]
+        self._openers = [asyncio.create_task(self._open(domain)) for domain in self.order.domains]
         try:
-            await self._dispatch(openers)
+            await self._dispatch()
         finally:
-            for task in openers:
+            self._over = True
+            for task in self._openers:
                 task.cancel()
             await self._drain()
             for task in background:
                 task.cancel()
-            await asyncio.gather(*background, *openers, return_exceptions=True)
+            await asyncio.gather(*background, *self._openers, return_exceptions=True)
         if self.writer.stuck is not None:
             raise self.writer.stuck
         return [self.reports[d] for d in self.order.domains if d in self.reports]
+
+    def join(self, domain: str) -> bool:
+        """Take one more domain into the running crawl, or one that had ended and has work again.
+
+        False: the crawl is ending, or the domain is being worked on. Its report is in `reports`.
+        """
+        lane = self.lanes.get(domain)
+        if self._over or (lane is not None and (not lane.closed or lane.unflushed)):
+            return False
+        self._openers = [task for task in self._openers if not task.done()]
+        self._openers.append(asyncio.create_task(self._open(domain)))
+        self._wake.set()
+        return True
 
     async def _open(self, domain: str) -> None:
         """Lease the domain, read its robots.txt, admit it to the pacer, claim the first URLs."""
@@ -144,7 +160,7 @@ class Crawl:
         self._settle(lane)
         self._wake.set()
 
-    async def _dispatch(self, openers: Sequence[asyncio.Task[None]]) -> None:
+    async def _dispatch(self) -> None:
         while True:
             now = self.clock.now()
             if self.stop.is_set():
@@ -157,7 +173,7 @@ class Crawl:
                 return
             started = self._start_ready(now)
             self._sweep(now)
-            if not self._open_count and all(t.done() for t in openers):
+            if not self._open_count and all(t.done() for t in self._openers):
                 return
             if not started:
                 await self._pause(now)
