@@ -265,6 +265,8 @@ class Crawl:
             lane = self.lanes.get(ack.claim.domain)
             if lane is not None:
                 lane.unflushed -= 1
+                if ack.verdict is Verdict.RETRY:
+                    lane.dry = False  # it was in flight when the frontier was last asked, and is due again soon
                 if result.stale:  # perhaps a batch whose first answer was lost: what it added was not told
                     lane.dry = False
         for domain, count in result.new_by_domain.items():

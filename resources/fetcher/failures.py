@@ -46,8 +46,17 @@ _HOLLOW = re.compile(
     r"|tcp connect error|builder error|\(.*\)$)",
     re.IGNORECASE,
 )
-#: The proxy's part of a failure, in the words of hyper-util's tunnel and SOCKS connectors and httpcore's.
+#: What hyper-util's tunnel and SOCKS connectors say. A proxy that works and could not reach the site says so in
+#: its own protocol (RFC 1928 §6; a CONNECT answered with another status than 2xx or 407).
 _PROXY = re.compile(r"proxy|socks|tunnel")
+_SITE_BEHIND_PROXY = (
+    (re.compile(r"socks error: connection refused"), Cause.REFUSED),
+    (
+        re.compile(r"socks error: (host|network) unreachable|socks error: ttl|tunnel error: unsuccessful"),
+        Cause.UNREACHABLE,
+    ),
+)
+_NOBODY_THERE = frozenset({Cause.REFUSED, Cause.UNREACHABLE, Cause.DNS})
 #: Where a timeout began: before anything was sent.
 _CONNECTING = re.compile(r"client error \(connect\)|deadline has elapsed|tcp connect")
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
@@ -79,8 +88,8 @@ def explain(error: BaseException, *, proxied: bool, in_body: bool) -> tuple[Caus
     """(cause, words without credentials). `in_body`: the head had arrived, so an early end is a truncation.
 
     Numbered cases: 1. a timeout, of connecting or of silence; 2. a URL that cannot be sent; 3. by the words;
-    4. a transport error without known words; 5. anything else is a defect. On top: what failed before the site
-    was reached through a proxy is the proxy's; an end in the body is a truncation.
+    4. a transport error without known words; 5. anything else is a defect. On top: with a proxy, it is the proxy
+    that nobody answers for, unless it says itself that the site does not; an end in the body is a truncation.
     """
     messages = _messages(error)
     text = " | ".join(messages).lower()
@@ -98,15 +107,22 @@ def explain(error: BaseException, *, proxied: bool, in_body: bool) -> tuple[Caus
             "no answer to the connection" if cause is not Cause.READ_TIMEOUT else "silence for too long",
         )
     if isinstance(error, rq.BuilderError | httpx.InvalidURL | httpx.UnsupportedProtocol):
-        return Cause.BAD_URL, words
+        return (Cause.PROXY if "proxy" in text else Cause.BAD_URL), words
     if isinstance(error, rq.RequestPanicError | rq.ClientClosedError):
         return Cause.INTERNAL, words
+    if proxied and not in_body and _PROXY.search(text):
+        site = next((c for pattern, c in _SITE_BEHIND_PROXY if pattern.search(text)), None)
+        return (
+            (site, f"the proxy could not reach the site: {words}")
+            if site is not None
+            else (Cause.PROXY, words)
+        )
     found = next((c for pattern, c in _COMPILED if pattern.search(text)), None)
-    connecting = isinstance(error, rq.ConnectError | httpx.ConnectError)
     if found is None:
+        connecting = isinstance(error, rq.ConnectError | httpx.ConnectError)
         known = isinstance(error, rq.TransportError | rq.DecodeError | httpx.TransportError | OSError)
         found = Cause.UNREACHABLE if connecting else Cause.RESET if known else Cause.INTERNAL
-    if proxied and not in_body and found is not Cause.TLS and (connecting or _PROXY.search(text)):
+    if proxied and not in_body and found in _NOBODY_THERE:
         return Cause.PROXY, words
     if in_body and found is Cause.RESET:
         return Cause.TRUNCATED, words
