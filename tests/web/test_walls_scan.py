@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resources.web.walls.markers import STRONG_MARKS, WIDGETS
+from resources.web.walls.page import parse_page
 from resources.web.walls.phrases import SENTENCES
+from resources.web.walls.raw_marks import Glance, glance
 from resources.web.walls.scan import Scan
 
 PATTERNS = [mark.pattern for mark in (*STRONG_MARKS, *WIDGETS)] + [phrase.pattern for phrase in SENTENCES]
@@ -40,3 +43,41 @@ def test_an_ordinary_text_has_hardly_any_candidates() -> None:
     assert len(SCAN.candidates("A book about the sea, in good condition. Price: 12.30 EUR")) <= len(
         SCAN.unscanned
     )
+
+
+IN_TAGS = [mark for mark in (*STRONG_MARKS, *WIDGETS) if mark.zone in ("source", "script", "name", "comment")]
+
+
+@pytest.mark.parametrize("number", range(len(IN_TAGS)), ids=lambda n: IN_TAGS[n].pattern.pattern[:30])
+@settings(max_examples=5, deadline=None)
+@given(data=st.data())
+def test_a_glance_at_the_body_misses_no_mark_of_its_tree(number: int, data: st.DataObject) -> None:
+    mark = IN_TAGS[number]
+    drawn = data.draw(st.from_regex(mark.pattern))
+    value = drawn[1:] if mark.zone == "name" else drawn.partition(" ")[2] or drawn
+    value = html.escape(value) if mark.zone != "script" else value
+    body = {
+        "name": f'<p id="{value}" class="{value}" data-translate="{value}">',
+        "source": f'<img src="{value}"><iframe src="{value}"></iframe><script src="{value}"></script><form action="{value}">',
+        "script": f"<script>{value}</script>",
+        "comment": f"<!--{value}-->",
+    }[mark.zone]
+    page = parse_page(body, None, seen=Glance(True, True, ()), detailed=True)
+    zones = {
+        "name": "\n".join(page.names), "source": "\n".join(page.sources), "script": page.script, "comment": page.comments,
+    }  # fmt: skip
+    if mark.pattern.search(zones[mark.zone]):
+        assert glance(body.encode("utf-8", "replace")).marks
+
+
+@pytest.mark.parametrize(
+    "body", ["<p id=px&#45;captcha>", "<p id=px&#x2D;captcha>", "<img src='&sol;sorry/'>"]
+)
+def test_a_mark_may_hide_behind_references(body: str) -> None:
+    assert glance(body.encode()).marks
+
+
+def test_a_glance_says_what_is_there() -> None:
+    assert glance(b"<p>&quot;Tea&#39;s ready&#160;&mdash; &#8217;") == Glance(False, True, ())
+    assert glance(b"<PRE hidden>x</pre><script>") == Glance(False, True, ("script", "pre"))
+    assert glance("<p>Tee für zwei".encode()) == Glance(False, False, ())

@@ -35,9 +35,11 @@ class Phrase:
 
 
 def _phrase(kind: str, weight: int, *alternatives: str) -> Phrase:
-    # Whole words only: "no such app" is a hoster's error, "no such applications" is prose.
+    # Whole words only: "no such app" is a hoster's error, "no such applications" is prose. Scripts of East
+    # Asia put no blanks between words: none is asked for there.
     joined = "|".join(f"(?:{one})" for one in alternatives)
-    return Phrase(kind, weight, re.compile(rf"(?<!\w)(?:{joined})(?!\w)"))
+    letter = r"[^\W\u2e80-\U0010ffff]"
+    return Phrase(kind, weight, re.compile(rf"(?<!{letter})(?:{joined})(?!{letter})"))
 
 
 _END = r"[\s.!?…:]*"

@@ -3,64 +3,21 @@
 from __future__ import annotations
 
 import html
-import re
 
 from .page import normal
 from .phrases import SEPARATOR, TITLES
+from .scan import Scan
 
-__all__ = ["has_content", "title_segments", "wall_title"]
+__all__ = ["TITLE_SCAN", "has_content", "title_segments", "wall_title"]
 
 #: A wall has neither: counted in measured pages of documentation, shops and news, and in block pages.
 _MANY_LINKS = 24
 _MANY_PARAGRAPHS = 12
 #: Below this a page is looked at whole; parsing it costs less than being wrong.
 _SMALL = 3000
-_ANY_TITLE = re.compile("|".join(f"(?:{phrase.pattern.pattern})" for phrase in TITLES))
+#: Which of the patterns in `TITLES` may fit a title at all.
+TITLE_SCAN = Scan([phrase.pattern for phrase in TITLES])
 _MAX_TITLE = 400
-_WORD = re.compile(r"[a-z0-9]{3,}")
-#: Words too common to tell anything; no wall's title has only these.
-_COMMON = frozenset(
-    [
-        "the",
-        "and",
-        "for",
-        "with",
-        "from",
-        "your",
-        "our",
-        "you",
-        "are",
-        "was",
-        "has",
-        "this",
-        "that",
-        "not",
-        "all",
-        "more",
-        "page",
-        "site",
-        "web",
-        "item",
-        "post",
-        "blog",
-        "prod",
-        "stor",
-        "arti",
-        "cont",
-        "list",
-        "file",
-        "webs",
-        "will",
-        "have",
-        "been",
-        "some",
-        "here",
-        "free",
-        "user",
-    ]
-)
-#: First four letters of every word in the patterns.
-_STEMS = frozenset(word[:4] for phrase in TITLES for word in _WORD.findall(phrase.pattern.pattern)) - _COMMON
 
 
 def has_content(body: bytes | str) -> bool:
@@ -80,13 +37,13 @@ def has_content(body: bytes | str) -> bool:
 
 def wall_title(body: bytes | str) -> bool:
     """Whether the title, or a segment of it, is one walls have."""
-    segments = title_segments(_raw_title(body))
-    return any(_may_fit(segment) and _ANY_TITLE.fullmatch(segment) for segment in segments[-6:])
-
-
-def _may_fit(segment: str) -> bool:
-    """Cheaper than the patterns by a factor of ten: does any word occur in any of them?"""
-    return not segment.isascii() or any(word[:4] in _STEMS for word in _WORD.findall(segment))
+    title = _raw_title(body)
+    # A segment has no more than its title: what no pattern may fit in the whole, none fits in a part.
+    candidates = TITLE_SCAN.candidates(title)
+    if not candidates:
+        return False
+    segments = title_segments(title)[-6:]
+    return any(TITLES[number].pattern.fullmatch(segment) for number in candidates for segment in segments)
 
 
 def title_segments(title: str) -> list[str]:

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 from .header_marks import LOCATION_MARKS
 from .markers import STRONG_MARKS, WIDGETS, Mark
-from .page import CONTENT, Page
+from .page import CONTENT, ROOT_WEIGHT, SHELL, Page
 from .phrases import JS_REQUIRED, LOGIN_URL, NOT_FOUND_TEXT, NOT_FOUND_TITLE, SENTENCES, TITLES
-from .quick import title_segments
+from .quick import TITLE_SCAN, title_segments
 from .scan import Scan
 
 __all__ = ["Sign", "score", "strong_sign", "structure"]
@@ -82,14 +82,7 @@ def strong_sign(page: Page, *, error: bool) -> Sign | None:
     code = _cloudflare_code(page)
     if code is not None:
         return code
-    zones = {
-        "source": "\n".join(page.sources),
-        "script": page.script,
-        "name": "\n".join(page.names),
-        "text": page.text[:CONTENT],
-        "title": page.title,
-        "comment": page.comments,
-    }
+    zones = _marked_zones(page) | {"text": page.text[:CONTENT], "title": page.title, "comment": page.comments}
     for mark in _possible(STRONG_MARKS, _STRONG_SCANS, zones):
         most = mark.thin if error or mark.zone != "text" else min(mark.thin, _LITTLE)
         if page.weight <= most and (found := _search(mark, zones)):
@@ -107,7 +100,9 @@ def _scans(marks: Sequence[Mark]) -> dict[str, tuple[list[int], Scan]]:
 
 _STRONG_SCANS = _scans(STRONG_MARKS)
 _WIDGET_SCANS = _scans(WIDGETS)
-_SENTENCE_SCAN = Scan([phrase.pattern for phrase in SENTENCES])
+#: The last one: a search without results.
+_SENTENCE_SCAN = Scan([*(phrase.pattern for phrase in SENTENCES), _NO_RESULTS])
+_LOCATION_SCAN = Scan([pattern for pattern, _, _ in LOCATION_MARKS])
 
 
 def _possible(
@@ -118,6 +113,13 @@ def _possible(
     for zone, (table, scan) in scans.items():
         places += [table[number] for number in scan.candidates(zones[zone])]
     return [marks[place] for place in sorted(places)]
+
+
+def _marked_zones(page: Page) -> dict[str, str]:
+    """The zones from the tree; empty where it is known that no mark stands in them."""
+    if not page.marks:
+        return {"source": "", "name": "", "script": ""}
+    return {"source": "\n".join(page.sources), "name": "\n".join(page.names), "script": page.script}
 
 
 def _search(mark: Mark, zones: dict[str, str]) -> str | None:
@@ -150,12 +152,17 @@ def score(page: Page, url: str, status: int) -> Sign | None:
 
     _titles(page, add)
     text = page.text[:CONTENT]
-    for number in _SENTENCE_SCAN.candidates(text):
+    candidates = _SENTENCE_SCAN.candidates(text)
+    for number in candidates:
+        if number == len(SENTENCES):
+            continue
         phrase = SENTENCES[number]
         if found := phrase.pattern.search(text):
             add(phrase.kind, phrase.weight, f'text "{found[0]}"')
     vendor = _widgets(page, add)
     _surroundings(page, url, add)
+    if len(SENTENCES) in candidates or len(page.text) > CONTENT:
+        _no_results(page, url, add)
     if not points:
         return None
     if "login_wall" in points and LOGIN_URL.search(urlsplit(url).path) and not error:
@@ -172,12 +179,13 @@ def score(page: Page, url: str, status: int) -> Sign | None:
 
 
 def _titles(page: Page, add: _Add) -> None:
-    segments = title_segments(page.title)
-    for phrase in TITLES:
+    segments, headings = title_segments(page.title), page.headings[:3]
+    for number in sorted({n for each in (*segments, *headings) for n in TITLE_SCAN.candidates(each)}):
+        phrase = TITLES[number]
         titled = next((segment for segment in segments if phrase.pattern.fullmatch(segment)), None)
         if titled is not None:
             add(phrase.kind, phrase.weight, f'title "{titled}"')
-        for rank, heading in enumerate(page.headings[:3]):
+        for rank, heading in enumerate(headings):
             if phrase.pattern.fullmatch(heading):
                 add(
                     phrase.kind,
@@ -188,7 +196,7 @@ def _titles(page: Page, add: _Add) -> None:
 
 
 def _widgets(page: Page, add: _Add) -> str | None:
-    zones = {"source": "\n".join(page.sources), "name": "\n".join(page.names), "script": page.script}
+    zones = _marked_zones(page)
     for mark in _possible(WIDGETS, _WIDGET_SCANS, zones):
         if found := _search(mark, zones):
             add("captcha", 2, f"widget {found}")
@@ -206,29 +214,35 @@ def _surroundings(page: Page, url: str, add: _Add) -> None:
         add("paywall", 1, "paywall element")
     if found := _PARKING.search("\n".join(page.sources)):
         add("parked", 3, f"link {found[0]}")
-    if (found := _NO_RESULTS.search(page.text)) and not _SEARCH_URL.search(url):
-        add("soft_404", 3, f'text "{found[0]}"')
     if re.search(r"window\.park\s*=", page.script):
         add("parked", 3, "script window.park")
-    for pattern, vendor, kind in LOCATION_MARKS:
+    refreshes = [source for source in page.sources if source.startswith("meta ")]
+    for number in range(len(LOCATION_MARKS)) if refreshes else _LOCATION_SCAN.candidates(url):
+        pattern, vendor, kind = LOCATION_MARKS[number]
         if kind in ("consent_wall", "queue") or vendor is not None:
             if pattern.search(url):
                 add(kind, 2, f"address {url}")
                 break
-            refresh = next((s for s in page.sources if s.startswith("meta ") and pattern.search(s)), None)
+            refresh = next((each for each in refreshes if pattern.search(each)), None)
             if refresh is not None:
                 add(kind, 4, f"refresh to {refresh}")
                 break
+
+
+def _no_results(page: Page, url: str, add: _Add) -> None:
+    if (found := _NO_RESULTS.search(page.text)) and not _SEARCH_URL.search(url):
+        add("soft_404", 3, f'text "{found[0]}"')
 
 
 def _long_not_found(page: Page) -> Sign | None:
     """A soft 404 inside the site's usual frame: title, heading and sentence must all say so."""
     if page.weight > 2 * CONTENT:
         return None
-    titled = any(NOT_FOUND_TITLE.pattern.fullmatch(segment) for segment in title_segments(page.title))
+    if not any(NOT_FOUND_TITLE.pattern.fullmatch(segment) for segment in title_segments(page.title)):
+        return None
     headed = any(NOT_FOUND_TITLE.pattern.fullmatch(heading) for heading in page.headings)
-    told = NOT_FOUND_TEXT.pattern.search(page.text)
-    if titled and headed and told:
+    told = NOT_FOUND_TEXT.pattern.search(page.text) if headed else None
+    if told:
         return Sign("soft_404", None, f'title "{page.title}"\ntext "{told[0][:120]}"', 6)
     return None
 
@@ -237,14 +251,14 @@ def structure(page: Page, *, empty: bool) -> Sign | None:
     """A 2xx page without words: nothing at all, or an application that needs a browser."""
     if empty:
         return Sign("empty", None, "no body", 8)
-    if page.weight >= 300 or not page.detailed:
+    if page.weight >= SHELL or not page.detailed:
         return None
     asked = JS_REQUIRED.search(page.noscript) or JS_REQUIRED.search(page.text)
     if page.scripts and asked and (page.weight < 100 or JS_REQUIRED.search(page.text)):
         return Sign("js_required", None, f'text "{asked[0]}"', 6)
     refresh = any(source.startswith("meta ") for source in page.sources)
     if page.weight > 0 or page.media or page.links or page.inputs or refresh:
-        rooted = page.scripts and page.weight < 40 and not page.media and not page.links
+        rooted = page.scripts and page.weight < ROOT_WEIGHT and not page.media and not page.links
         if not rooted or not any(_ROOTS.match(name) for name in page.names):
             return None
         return Sign("js_required", None, "an empty root element and scripts", 5)
