@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 
 from crawl_assets.checks import (
@@ -34,24 +35,25 @@ from resources.crawler.session import CrawlSession
 from resources.frontier.base import StateCounts
 from resources.warehouse.connection import WarehouseError
 from resources.warehouse.parse.domain import ParseReport
-from resources.warehouse.read import DomainState, domain_state
+from resources.warehouse.publish.audit import AuditProblem
+from resources.warehouse.read import published
 
 __all__ = ["CHECKS", "SPECS", "run_course"]
 
 SPECS = (seed.SPEC, fetch.SPEC, retry.SPEC, raw.SPEC, *tables.SPECS, publish.SPEC)
 
-_FETCH_CHECKS = (
+_REQUEST_CHECKS = (
     no_duplicate_fetch.SPEC,
     frontier_novelty.SPEC,
     ban_signals.SPEC,
     truncation.SPEC,
-    budget.SPEC,
 )
 CHECKS = (
     canary.SPEC,
     robots_changed.SPEC,
     conservation.SPEC,
-    *_FETCH_CHECKS,
+    *_REQUEST_CHECKS,
+    budget.SPEC,
     coverage.SPEC,
     integrity.SPEC,
     *audit.SPECS,
@@ -135,7 +137,7 @@ class Rest:
         self._queue: asyncio.Queue[str | None] = asyncio.Queue()
         self.taken: set[str] = set()
         self._ready: list[str] = []
-        self._forgiven: set[str] = set()
+        self._audited: dict[str, list[AuditProblem]] = {}
         self._published_at = time.monotonic()
 
     async def add(self, domain: str) -> None:
@@ -192,16 +194,15 @@ class Rest:
             await maker.tell(domain, parsed[domain], load, audited)
             report = night.reports.get(domain)
             cut_short = report.end if report is not None and not report.complete else ""
-            if any(p.rule in audit.FORGIVABLE for p in audited.problems) and cut_short:
-                self._forgiven.add(domain)
+            self._audited[domain] = [
+                p for p in audited.problems if not cut_short or p.rule not in audit.FORGIVABLE
+            ]
             found = audit.audit_findings(
                 audited.problems, audited.rows, cut_short=cut_short, causes=_seen_tonight(report)
             )
             for spec in audit.SPECS:
                 if night.asks(spec):
                     await night.found(spec, domain, found[spec.name])
-            if any(not f.passed for f in found.values()):
-                self._forgiven.discard(domain)
 
     async def _publish(self, *, last: bool) -> None:
         night = self._night
@@ -209,15 +210,14 @@ class Rest:
         chosen, self._ready = self._ready, []
         chosen = [d for d in chosen if d in night.in_play or night.config.publish_anyway]
         if night.does(publish.ASSET) and not night.stop.is_set() and (chosen or (last and night.fallen)):
-            await publish.publish_domains(night, chosen, self._forgiven & set(chosen))
+            await publish.publish_domains(night, chosen, self._audited)
         if night.asks(freshness.SPEC):
-            for domain in chosen:
-                await _freshness(night, domain)
+            await _freshness(night, chosen)
 
 
 async def _fetch_checks(night: Night, domain: str) -> None:
     storage, report = night.storage, night.reports.get(domain)
-    frontier, pages = storage.frontier, storage.pages
+    frontier = storage.frontier
     counted = await storage.run(frontier.counts, domain)
     if night.asks(conservation.SPEC):
 
@@ -233,24 +233,31 @@ async def _fetch_checks(night: Night, domain: str) -> None:
         )
     if report is not None:
         cut_short = not report.complete
-        if night.asks(no_duplicate_fetch.SPEC):
-            rows = await storage.run(lambda: list(log_of_run(frontier, domain, night.run_id)))
-            await night.found(no_duplicate_fetch.SPEC, domain, no_duplicate_fetch.no_duplicate_fetch(rows))
-        if night.asks(frontier_novelty.SPEC):
-            new, distinct = await storage.run(new_bodies, pages, domain, night.started_at)
-            finding = frontier_novelty.frontier_novelty(
-                new, distinct, report.requests, report.new_urls, cut_short=cut_short
-            )
-            await night.found(frontier_novelty.SPEC, domain, finding)
-        for spec, finding in (
-            (ban_signals.SPEC, ban_signals.ban_signals(report)),
-            (truncation.SPEC, truncation.truncation(report)),
-            (budget.SPEC, budget.budget(report, counted.pending)),
-        ):
-            if night.asks(spec):
-                await night.found(spec, domain, finding)
+        if report.requests:  # without a request they have nothing to say, and are shown as skipped
+            await _request_checks(night, domain, report, cut_short=cut_short)
+        if night.asks(budget.SPEC):
+            await night.found(budget.SPEC, domain, budget.budget(report, counted.pending))
     if night.asks(coverage.SPEC):
         await _coverage(night, domain, cut_short=report is not None and not report.complete)
+
+
+async def _request_checks(night: Night, domain: str, report: DomainReport, *, cut_short: bool) -> None:
+    storage = night.storage
+    if night.asks(no_duplicate_fetch.SPEC):
+        rows = await storage.run(lambda: list(log_of_run(storage.frontier, domain, night.run_id)))
+        await night.found(no_duplicate_fetch.SPEC, domain, no_duplicate_fetch.no_duplicate_fetch(rows))
+    if night.asks(frontier_novelty.SPEC):
+        new, distinct = await storage.run(new_bodies, storage.pages, domain, night.started_at)
+        finding = frontier_novelty.frontier_novelty(
+            new, distinct, report.requests, report.new_urls, cut_short=cut_short
+        )
+        await night.found(frontier_novelty.SPEC, domain, finding)
+    for spec, finding in (
+        (ban_signals.SPEC, ban_signals.ban_signals(report)),
+        (truncation.SPEC, truncation.truncation(report)),
+    ):
+        if night.asks(spec):
+            await night.found(spec, domain, finding)
 
 
 async def _coverage(night: Night, domain: str, *, cut_short: bool) -> None:
@@ -294,16 +301,18 @@ def _seen_tonight(report: DomainReport | None) -> str:
     return ", ".join(f"{n} {words}" for n, words in seen if n)
 
 
-async def _freshness(night: Night, domain: str) -> None:
-    def look() -> DomainState | None:
+async def _freshness(night: Night, chosen: Sequence[str]) -> None:
+    def look() -> dict[str, float]:
         try:
-            return domain_state(night.installation, domain)
+            with published(night.installation) as connection:
+                rows = connection.execute("SELECT domain, epoch(published_at) FROM domains").fetchall()
         except WarehouseError:
-            return None  # nothing was ever published
+            return {}  # nothing was ever published
+        return {domain: float(at) for domain, at in rows if at is not None}
 
-    state = await asyncio.to_thread(look)
-    site = night.catalog.for_domain(domain)
-    if site is None:
-        return
-    at = state.published_at.timestamp() if state is not None and state.published_at is not None else None
-    await night.found(freshness.SPEC, domain, freshness.freshness(at, time.time(), site.quality.max_age))
+    found = await asyncio.to_thread(look)
+    for domain in chosen:
+        site = night.catalog.for_domain(domain)
+        if site is not None:
+            finding = freshness.freshness(found.get(domain), time.time(), site.quality.max_age)
+            await night.found(freshness.SPEC, domain, finding)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -11,6 +12,7 @@ from crawl_assets.partitions import domains
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.tables import ITEMS, LINKS, PAGES
 from resources.warehouse.connection import WarehouseError
+from resources.warehouse.publish.audit import AuditProblem
 from resources.warehouse.publish.publish import PublishReport, publish
 
 __all__ = ["ASSET", "SPEC", "publish_domains"]
@@ -35,17 +37,23 @@ SPEC = dg.AssetSpec(
 )
 
 
-async def publish_domains(night: Night, chosen: list[str], forgiven: set[str]) -> None:
-    """Publish `chosen`; domains of the run that fell are marked stale. `forgiven`: passed although the rules of
-    the warehouse's own audit say otherwise (a night that was cut short)."""
+async def publish_domains(
+    night: Night, chosen: Sequence[str], audited: Mapping[str, Sequence[AuditProblem]]
+) -> None:
+    """Publish `chosen`; domains of the run that fell are marked stale. `audited`: problems found right after the
+    load and not forgiven, by domain."""
     failed = {d: f"{f.stage}: {f.words}" for d, f in night.fallen.items()}
     asked = [*chosen, *(d for d in failed if d not in chosen)]
-    force = set(chosen) if night.config.publish_anyway else forgiven
-    if night.config.publish_anyway:
-        force |= set(failed)
+    force = asked if night.config.publish_anyway else ()
     try:
         report = await asyncio.to_thread(
-            publish, night.installation, asked, force, failed=failed, catalog=night.catalog
+            publish,
+            night.installation,
+            asked,
+            force,
+            failed=failed,
+            catalog=night.catalog,
+            audited=audited,
         )
     except WarehouseError as error:
         for domain in chosen:
