@@ -250,6 +250,8 @@ class Crawl:
             self._paced(lane, event)
         lane.unflushed += 1
         self.writer.add(digest.ack, digest.version, digest.head)
+        if not lane.buffer and not lane.in_flight:
+            self.writer.hurry()  # its links are all there is to do
         if lane.guard.stirred:
             self._refill.stir(lane)
         self._settle(lane)
