@@ -17,7 +17,9 @@ from crawl_assets.commands import (
     export_warc,
     import_warc,
     init,
+    metrics,
     practice_site,
+    prepare,
     publish,
     reset,
     retry,
@@ -29,6 +31,7 @@ from crawl_assets.commands import (
     ui,
     version,
     why,
+    worker,
 )
 from crawl_assets.commands.failures import report
 
@@ -47,7 +50,9 @@ _CRAWLING, _LOOKING, _MENDING, _SITES = "Crawl", "Look", "Mend", "Site files and
 
 app.command("crawl", rich_help_panel=_CRAWLING)(crawl.crawl)
 app.command("init", rich_help_panel=_CRAWLING)(init.init)
+app.command("worker", rich_help_panel=_CRAWLING)(worker.worker)
 app.command("ui", rich_help_panel=_CRAWLING)(ui.ui)
+app.command("prepare", rich_help_panel=_CRAWLING)(prepare.prepare)
 app.command(
     "practice-site",
     rich_help_panel=_CRAWLING,
@@ -57,6 +62,7 @@ app.command(
 
 app.command("status", rich_help_panel=_LOOKING)(status.status)
 app.command("top", rich_help_panel=_LOOKING)(top.top)
+app.command("metrics", rich_help_panel=_LOOKING)(metrics.metrics)
 app.command("why", rich_help_panel=_LOOKING)(why.why)
 app.command("sql", rich_help_panel=_LOOKING)(sql.sql)
 
