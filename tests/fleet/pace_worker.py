@@ -43,7 +43,9 @@ async def work(redis: str, address: str, seconds: float, limits: PaceLimits) -> 
         after = float(head.partition(b"Retry-After: ")[2].split(b"\r")[0] or 0) or None
         statuses[status] += 1
         now = clock.now()
-        pacer.done(slot, Observation(now, started, now - started, now - started, status, Outcome.OK, after, 1000))
+        pacer.done(
+            slot, Observation(now, started, now - started, now - started, status, Outcome.OK, after, 1000)
+        )
         pacer.want(DOMAIN, 1_000)
         wake.set()
 

@@ -21,7 +21,7 @@ import random
 from collections.abc import Callable
 
 from resources.clock import Clock
-from resources.pacing.base import Observation, PaceEvent, PaceLimits, Slot
+from resources.pacing.base import Decision, Observation, PaceEvent, PaceLimits, Slot
 from resources.pacing.lane import Lane
 from resources.pacing.learning import NO_BURST
 from resources.pacing.ledger.base import Ledger, LedgerRow
@@ -137,6 +137,16 @@ class SharedPacer(Pacer):
             lane.slots.clear()
             self._turn_at = 0.0  # at once
         return events
+
+    def decide(self, domain: str, now: float) -> Decision:
+        lane = self._shared(domain)
+        due = lane.due
+        if due == math.inf:
+            lane.due = now  # a slot is on its way: that is no reason to give the URLs back
+        try:
+            return super().decide(domain, now)
+        finally:
+            lane.due = due
 
     # -- slots -----------------------------------------------------------------------------------
     def _book(self, lane: Lane, interval: float, now: float) -> None:

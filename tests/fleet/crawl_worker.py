@@ -1,0 +1,41 @@
+"""One worker of a fleet: crawls domains from a shared frontier, to be killed or stopped at any moment.
+
+    python -m tests.fleet.crawl_worker INSTALLATION-AS-JSON RUN DOMAIN… [--seed]
+
+Prints `ready`, and the reports as JSON when it ends by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import signal
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from resources.crawler.order import CrawlOrder
+from resources.crawler.session import CrawlSession
+from resources.installation import Installation
+
+
+async def main(installation: Installation, run_id: str, domains: tuple[str, ...], seed: bool) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with CrawlSession(installation, run_id) as session:
+        if seed:
+            await session.seed(domains)
+        print("ready", flush=True)
+        order = CrawlOrder(domains, run_id, lease_s=8.0, domain_lease_s=6.0)
+        reports = await session.crawl(order, stop=stop)
+        print(json.dumps([asdict(report) for report in reports]), flush=True)
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.WARNING, format="%(process)d %(asctime)s %(name)s %(message)s")
+    words = json.loads(sys.argv[1])
+    places = {name: Path(value) if name in ("data", "sites") else value for name, value in words.items()}
+    names = tuple(word for word in sys.argv[3:] if word != "--seed")
+    asyncio.run(main(Installation(**places), sys.argv[2], names, "--seed" in sys.argv))
