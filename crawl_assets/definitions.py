@@ -13,6 +13,7 @@ for category in (dg.BetaWarning, dg.PreviewWarning, dg.SupersessionWarning):
 from crawl_assets.automation.jobs import JOBS  # noqa: E402
 from crawl_assets.automation.schedules import SCHEDULES  # noqa: E402
 from crawl_assets.automation.sensors import SENSORS  # noqa: E402
+from crawl_assets.automation.throttling import throttling_trend  # noqa: E402
 from crawl_assets.stages.pipeline import night  # noqa: E402
 from crawl_assets.stages.sources import SITE_FILES, THE_WEB  # noqa: E402
 from resources.installation_resource import InstallationResource  # noqa: E402
@@ -27,7 +28,7 @@ def defs() -> dg.Definitions:
         assets=[THE_WEB, SITE_FILES, night],
         jobs=JOBS,
         schedules=SCHEDULES,
-        sensors=SENSORS,
+        sensors=[*SENSORS, throttling_trend],
         resources={"installation": InstallationResource()},
         executor=dg.in_process_executor,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -17,11 +18,14 @@ from resources.pacing.ledger.base import Ledger
 from resources.site.catalog import Catalog
 from resources.web.urls import url_without_credentials
 
-__all__ = ["drain_log", "snapshot_domain"]
+__all__ = ["LOG_KEPT_S", "drain_log", "snapshot_domain"]
 
 #: Rows of one transaction of the log: bounds memory, keeps each short.
 _LOG_BATCH = 50_000
 _SNAPSHOT_BATCH = 50_000
+_TRIM_BATCH = 10_000
+#: How long rows stay in the frontier's log after they are in the table: longer than any watcher looks back.
+LOG_KEPT_S = 900.0
 _TIME = pa.timestamp("us", tz="UTC")
 _LOG_TYPES = {
     "url": pa.string(), "domain": pa.string(), "run_id": pa.string(), "worker": pa.string(), "attempt": pa.int32(),
@@ -53,7 +57,8 @@ def _moment(seconds: float | None) -> datetime | None:
 def drain_log(connection: duckdb.DuckDBPyConnection, frontier: Frontier) -> int:
     """Move the log of all domains into `fetch_log`; returns rows added. Idempotent by sequence number.
 
-    Each batch and the position it reaches commit together; only then are its rows dropped from the frontier.
+    Each batch and the position it reaches commit together; only then are its rows dropped from the frontier, and
+    those of the last `LOG_KEPT_S` not yet: the trend sensor and `top` read them there.
     """
     name = _frontier_name(frontier)
     row = connection.execute("SELECT up_to FROM loading.log_position WHERE frontier = $1", [name]).fetchone()
@@ -61,8 +66,7 @@ def drain_log(connection: duckdb.DuckDBPyConnection, frontier: Frontier) -> int:
     if row is None:
         connection.execute("INSERT INTO loading.log_position VALUES ($1, 0)", [name])
     else:
-        # A crash between commit and trimming left rows that are in the table already.
-        frontier.trim_log(position)
+        _trim(frontier, position)  # rows kept for the sensor, or left by a crash between commit and trimming
     added = 0
     while batch := frontier.read_log(position, _LOG_BATCH):
         position = batch[-1][0]
@@ -76,9 +80,21 @@ def drain_log(connection: duckdb.DuckDBPyConnection, frontier: Frontier) -> int:
         except BaseException:
             connection.execute("ROLLBACK")
             raise
-        frontier.trim_log(position)
+        _trim(frontier, position)
         added += len(batch)
     return added
+
+
+def _trim(frontier: Frontier, position: int) -> None:
+    """Drop rows up to `position` that began more than `LOG_KEPT_S` ago."""
+    old, limit = 0, time.time() - LOG_KEPT_S
+    while rows := frontier.read_log(old, _TRIM_BATCH):
+        gone = [number for number, row in rows if number <= position and row.started_at < limit]
+        if gone:
+            old = gone[-1]
+            frontier.trim_log(old)
+        if len(gone) < len(rows):
+            return
 
 
 def _frontier_name(frontier: Frontier) -> str:
