@@ -12,6 +12,7 @@ import dagster as dg
 from crawl_assets.partitions import domains
 from crawl_assets.stages.metadata import crawl_numbers, progress_numbers
 from crawl_assets.stages.night import Night
+from crawl_assets.stages.progress import NightProgress
 from crawl_assets.stages.seed import ASSET as SEEDED
 from resources.crawler.crawl import Crawl
 from resources.crawler.order import CrawlOrder, DomainReport
@@ -98,9 +99,12 @@ class Watch:
         self._asset = asset
         self._then = then
         self._told: set[str] = set()
+        self._progress = NightProgress(night, asset)
+        self._crawl: Crawl | None = None
         self._task: asyncio.Task[None] | None = None
 
     def start(self, crawl: Crawl) -> None:
+        self._crawl = crawl
         self._task = asyncio.create_task(self._run(crawl))
 
     async def finish(self, reports: list[DomainReport], expected: Iterable[str]) -> None:
@@ -110,6 +114,8 @@ class Watch:
             await asyncio.gather(self._task, return_exceptions=True)
             if not self._task.cancelled() and (error := self._task.exception()) is not None:
                 raise error
+        if self._crawl is not None:
+            await self._progress.look(self._crawl, last=True)
         for report in reports:
             await self._tell(report)
         for domain in sorted(set(expected) - self._told):
@@ -119,6 +125,7 @@ class Watch:
         shown = time.monotonic()
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
+            await self._progress.look(crawl)
             for lane in list(crawl.lanes.values()):
                 # `unflushed`: results that are not durable yet are not reported as done.
                 if lane.closed and not lane.unflushed and lane.report.end != "stopped":

@@ -16,6 +16,7 @@ import dagster as dg
 from crawl_assets.automation.reconciliation import WORKER_TAG, this_process
 from crawl_assets.partitions import domains
 from crawl_assets.stages.course import CHECKS, SPECS, run_course
+from crawl_assets.stages.event_log import cheap_events
 from crawl_assets.stages.night import Night, NightConfig, Telling
 from crawl_assets.stages.stoppable import run_stoppable, still_wanted
 from resources.installation_resource import InstallationResource
@@ -53,6 +54,7 @@ def night(
     telling = Telling(context.log_event, context.log.info, context.log.warning)
     run_night(
         context.instance,
+        context.run.run_id,
         lambda stop: Night(
             installation.installation(),
             context.run.run_id,
@@ -68,7 +70,7 @@ def night(
     )
 
 
-def run_night(instance: dg.DagsterInstance, make: Callable[[asyncio.Event], Night]) -> None:
+def run_night(instance: dg.DagsterInstance, run_id: str, make: Callable[[asyncio.Event], Night]) -> None:
     """Run a night to its end. Raises dg.Failure naming the domains that failed, or the interruption it was asked for.
 
     Materializations are in the event log by then: what raises here only colours what is missing.
@@ -85,7 +87,8 @@ def run_night(instance: dg.DagsterInstance, make: Callable[[asyncio.Event], Nigh
                     await poll
             return tonight
 
-    tonight, stopped = run_stoppable(main)
+    with cheap_events(instance, run_id):
+        tonight, stopped = run_stoppable(main)
     if stopped:
         raise dg.DagsterExecutionInterruptedError
     failure = tonight.failure()
