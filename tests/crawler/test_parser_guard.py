@@ -184,7 +184,7 @@ async def honest(visit: Visit) -> None:
 
 
 async def test_the_crawl_records_the_page_keeps_its_body_and_goes_on(tmp_path: Path) -> None:
-    cage = Cage(Beast("hanging", hanging, frozenset()))
+    cage = Cage(Beast("hanging", hanging, frozenset(), tame=True))
     async with cage.open():
         installation, catalog = installed(tmp_path, cage)
         async with CrawlSession(installation, "run-1", catalog=catalog) as session:
@@ -201,13 +201,17 @@ async def test_the_crawl_records_the_page_keeps_its_body_and_goes_on(tmp_path: P
     assert aside.body_bytes == len(HANGING)
 
 
+def die_while_parsing(page: bytes, folder: Path) -> None:
+    script = DYING.replace("bytes(range(16))", f"bytes.fromhex({page.hex()!r})")
+    subprocess.run([sys.executable, "-c", script, str(folder), "during"], check=False)
+
+
 async def test_a_page_at_which_a_process_died_is_read_apart_next_time(tmp_path: Path) -> None:
     """A kill -9 may strike during the parse of an innocent page: it is suspected, and not lost."""
-    cage = Cage(Beast("honest", honest, frozenset()))
+    cage = Cage(Beast("honest", honest, frozenset(), tame=True))
     async with cage.open():
         installation, catalog = installed(tmp_path, cage)
-        script = DYING.replace("bytes(range(16))", f"bytes.fromhex({key(cage.url).hex()!r})")
-        subprocess.run([sys.executable, "-c", script, str(tmp_path / "parsing"), "during"], check=False)
+        die_while_parsing(key(cage.url), tmp_path / "parsing")
         for night in (1, 2):
             async with CrawlSession(installation, f"run-{night}", catalog=catalog) as session:
                 assert session.guard.suspects == {key(cage.url)}

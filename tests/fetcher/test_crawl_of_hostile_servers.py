@@ -22,6 +22,7 @@ from resources.site.catalog import Catalog
 from resources.site.load import load_site_text
 from resources.site.model import Site
 from tests.fetcher.hostile_zoo.animals import ALL, tls_of
+from tests.fetcher.hostile_zoo.codings import pack_bombs
 from tests.fetcher.hostile_zoo.keeper import GOOD, Beast, Cage
 from tests.fetcher.hostile_zoo.visitors import visitor
 
@@ -42,7 +43,7 @@ identity: {{user_agent: "zoo-visitor/1.0 (+https://visitor.example)"}}
 allow_private_addresses: ["127.0.0.0/8"]
 pace: {{rate: unlimited, concurrency: 2}}
 retry: {{attempts: 1}}
-limits: {{connect_timeout: 1s, read_timeout: 1s, total_timeout: 3s, max_body: 6MB}}
+limits: {{connect_timeout: 1s, read_timeout: 2s, total_timeout: 5s, max_body: 6MB}}
 """
     site, problems = load_site_text(text, f"cage{number}.yaml")
     assert site is not None, problems
@@ -61,6 +62,7 @@ class Visited:
 @contextmanager
 def opened(beasts: list[Beast]) -> Iterator[list[Cage]]:
     """All cages, in a thread of their own: what the crawl is busy with is none of the servers' business."""
+    pack_bombs()
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
@@ -90,7 +92,7 @@ async def crawl(beasts: list[Beast], folder: Path) -> Visited:
         async with CrawlSession(
             Installation.at(folder), "run-1", catalog=catalog, fetcher=visitor()
         ) as session:
-            session.guard.child.page_s = 3.0
+            session.guard.child.page_s = 5.0
             await session.seed(domains)
             reports = await session.crawl(CrawlOrder(domains, "run-1", concurrency=16))
             frontier = session.storage.frontier
@@ -140,8 +142,8 @@ async def test_the_beast_is_recorded_and_the_crawl_goes_on(beast: Beast, social:
 
 
 async def test_the_whole_zoo_takes_no_longer_than_its_slowest_animals(social: Visited) -> None:
-    # Sixteen at a time, at most 3 s each and once, on a machine that does other things too.
-    assert social.seconds < 3.0 * len(SOCIAL) / 16 + 60
+    # Sixteen at a time, at most 5 s each and once, on a machine that does other things too.
+    assert social.seconds < 5.0 * len(SOCIAL) / 16 + 60
 
 
 async def test_servers_that_only_misbehave_end_alone(tmp_path: Path) -> None:

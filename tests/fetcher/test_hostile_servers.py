@@ -12,6 +12,7 @@ import pytest_asyncio
 from resources.fetcher.base import FetchRequest
 from resources.fetcher.web import WebFetcher
 from tests.fetcher.hostile_zoo.animals import ALL, tls_of
+from tests.fetcher.hostile_zoo.codings import pack_bombs
 from tests.fetcher.hostile_zoo.keeper import Beast, Cage
 from tests.fetcher.hostile_zoo.visitors import PROFILE, visitor
 
@@ -21,6 +22,7 @@ IN_TIME_S = PROFILE.total_timeout_s + 5.0
 
 @pytest_asyncio.fixture
 async def fetcher() -> AsyncIterator[WebFetcher]:
+    pack_bombs()
     fetcher = visitor()
     yield fetcher
     await fetcher.close()
@@ -65,7 +67,7 @@ async def test_every_set_cookie_is_kept_and_none_is_sent_back(fetcher: WebFetche
         heads.append(visit.head)
         await beast.serve(visit)
 
-    cage = Cage(Beast("cookies", serve, beast.causes))
+    cage = Cage(Beast("cookies", serve, beast.causes, tame=True))
     async with cage.open():
         for _ in range(2):
             result = await fetcher.fetch(FetchRequest(cage.url, PROFILE))

@@ -8,6 +8,7 @@ import sys
 from contextlib import AsyncExitStack
 
 from tests.fetcher.hostile_zoo.animals import ALL, tls_of
+from tests.fetcher.hostile_zoo.codings import pack_bombs
 from tests.fetcher.hostile_zoo.keeper import Cage
 from tests.fetcher.hostile_zoo.visitors import PROFILE
 
@@ -44,6 +45,7 @@ asyncio.run(main())
 
 
 async def test_bombs_and_endless_bodies_stay_within_bounds() -> None:
+    pack_bombs()
     big = [b for b in ALL if b.big]
     async with AsyncExitStack() as stack:
         cages = [await stack.enter_async_context(Cage(b).open(tls_of(b))) for b in big]

@@ -16,6 +16,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any
 
+import httpx
 from pyreqwest.client import Client, ClientBuilder
 from pyreqwest.http import HeaderMap
 from pyreqwest.proxy import ProxyBuilder
@@ -139,7 +140,10 @@ class ReqwestTransport:
             .http1_ignore_invalid_headers_in_responses(True)
         )
         if profile.proxy:
-            builder = builder.proxy(ProxyBuilder.all(profile.proxy))
+            try:
+                builder = builder.proxy(ProxyBuilder.all(profile.proxy))
+            except ValueError as error:
+                raise httpx.ProxyError(f"the proxy's URL is none: {error}") from None
         else:
             # Never the environment's proxies: what goes out is what the site file says.
             builder = builder.no_proxy()

@@ -45,6 +45,12 @@ def zstd_bomb() -> bytes:
     return b"".join(packer.compress(bytes(1_000_000)) for _ in range(BOMB // 1_000_000)) + packer.flush()
 
 
+def pack_bombs() -> None:
+    """Packing takes a while and the interpreter with it: done before anybody waits for an answer."""
+    for pack in (raw_bomb, brotli_bomb, zstd_bomb):
+        pack()
+
+
 @beast("bomb", "too_large", big=True)
 async def bomb_of_gzip(visit: Visit) -> None:
     await visit.send(response(gzip_bomb(), "Content-Encoding: gzip"))

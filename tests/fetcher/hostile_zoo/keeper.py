@@ -65,6 +65,7 @@ class Beast:
     big: bool = False  # sends or unfolds to more than a machine should hold: memory is measured
     secure: str = ""  # name of a certificate of `certificates`; empty: plain HTTP
     http2: bool = False  # speaks HTTP/2 by itself, from the first byte
+    tame: bool = False  # keeps to the protocol: the connection goes on
 
 
 BEASTS: dict[str, Beast] = {}
@@ -173,7 +174,8 @@ class Cage:
             elif path.startswith(("/beast", "/loop")):
                 self.visits += 1
                 await self.beast.serve(Visit(reader, writer, path, head, self.visits, self))
-                return
+                if not self.beast.tame:
+                    return
             else:
                 writer.write(response(b"not here", status="404 Not Found", content_type="text/plain"))
             await writer.drain()

@@ -44,7 +44,7 @@ async def hundred_megabytes_of_nested_tags(visit: Visit) -> None:
     await visit.flood(b"<div>" * 13_107, 100_000_000)
 
 
-@beast(None, crawled=("wall_empty",))
+@beast(None, crawled=("wall_empty", "parser_crash"))
 async def nested_tags_within_the_limit(visit: Visit) -> None:
     await visit.send(response(b"<html><body>" + b"<div>" * 180_000))
 

@@ -60,8 +60,8 @@ async def town() -> AsyncIterator[Town]:
     )
     inner = WebFetcher(ReqwestTransport(root_certificates_pem=authority_pem()), names)
     plain, secure = (
-        Cage(Beast("plain", gentle, frozenset())),
-        Cage(Beast("tls", gentle, frozenset(), secure="good")),
+        Cage(Beast("plain", gentle, frozenset(), tame=True)),
+        Cage(Beast("tls", gentle, frozenset(), secure="good", tame=True)),
     )
     async with plain.open(), secure.open(server_context("good")):
         yield Town(plain, secure, ProxiedFetcher(inner, clock), clock)
