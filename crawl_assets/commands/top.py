@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .log_window import LogWindow
 from .terminal import count, say, say_json, share, span
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from resources.frontier.base import Frontier
+    from resources.health.metrics import Health
     from resources.installation import Installation
 
 __all__ = ["top"]
@@ -75,52 +75,47 @@ class _View:
     def __init__(self, installation: Installation, frontier: Frontier, window: float) -> None:
         self._installation = installation
         self._frontier = frontier
-        self._log = LogWindow(frontier, window)
+        from resources.health.rolling import RollingHealth
+
+        self._health = RollingHealth(frontier, window)
         self._pace: dict[str, str] = {}
 
     def look(self) -> None:
         self.now = time.time()
         self.counts = dict(self._frontier.all_counts())
         self.workers = self._frontier.workers(self.now)
-        self._log.read(self.now)
+        self._health.look(self.now)
         ledger = self._installation.open_ledger()
         try:
             for row in ledger.all():
                 wait = max(row.owed_until, row.breaker_until) - self.now
-                words = (
-                    f"paused: {row.paused_cause}"
-                    if row.paused_cause
-                    else f"waits {span(wait)}"
-                    if wait > 0
-                    else ""
-                )
-                self._pace[row.domain] = words or (f"{row.rate:.2f}/s" if row.rate is not None else "")
+                rate = f"{row.rate:.2f}/s" if row.rate is not None else ""
+                if self.now < row.slow_until and row.slow_factor < 1:
+                    rate = f"{row.slow_factor:.0%} of {rate or 'its rate'}: {row.slow_reason}"
+                # 1. paused  2. waiting  3. its rate
+                if row.paused_cause:
+                    rate = f"paused: {row.paused_cause}"
+                elif wait > 0:
+                    rate = f"waits {span(wait)}{': ' + row.breaker_cause if row.breaker_cause else ''}"
+                self._pace[row.domain] = rate
         finally:
             ledger.close()
 
     @property
     def totals(self) -> dict[str, float | None]:
-        pending = sum(c.pending for c in self.counts.values())
-        sums = self._log.domains.values()
-        requests = sum(d.requests for d in sums)
-        rates = {name: d.requests / self._log.seconds for name, d in self._log.domains.items()}
+        health = self._health.overall
+        rates = {name: self._health.rate(name) for name in self._health.domains}
         # The night ends when the slowest of the domains that move does.
         etas = [self.counts[n].pending / r for n, r in rates.items() if r > 0 and n in self.counts]
         return {
             "seen": sum(c.discovered for c in self.counts.values()),
-            "queue": pending,
+            "queue": sum(c.pending for c in self.counts.values()),
             "leased": sum(c.leased for c in self.counts.values()),
             "failed": sum(c.failed for c in self.counts.values()),
-            "requests": requests,
-            "rate": requests / self._log.seconds,
-            "throttled": sum(d.throttled for d in sums),
-            "forbidden": sum(d.forbidden for d in sums),
-            "server_errors": sum(d.server_errors for d in sums),
-            "timeouts": sum(d.timeouts for d in sums),
-            "walls": sum(d.walls for d in sums),
-            "cache_hits": sum(d.not_modified for d in sums),
+            "rate": health.requests / self._health.covered,
             "eta_s": max(etas) if etas else None,
             "workers": len(self.workers),
+            **_numbers(health),
         }
 
     def slowest(self, n: int) -> list[str]:
@@ -129,50 +124,49 @@ class _View:
         return sorted(waiting, key=lambda name: -self._time_left(name))[:n]
 
     def _time_left(self, name: str) -> float:
-        seen = self._log.domains.get(name)
-        requests = seen.requests if seen else 0
-        return self.counts[name].pending / (max(requests, 0.1) / self._log.seconds)
+        rate = max(self._health.rate(name), 0.1 / self._health.seconds)
+        return self.counts[name].pending / rate
 
     def sickest(self, n: int) -> list[str]:
-        ill = [name for name, d in self._log.domains.items() if d.trouble]
-        return sorted(ill, key=lambda name: -self._log.domains[name].trouble)[:n]
+        """Domains in trouble, those that look like a ban first."""
+        ill = [name for name, health in self._health.domains.items() if health.sickness]
+        return sorted(ill, key=lambda name: -self._health.domains[name].sickness)[:n]
 
     def lines(self) -> list[str]:
-        t = self.totals
-        requests = t["requests"] or 0.0
+        t, health = self.totals, self._health.overall
         head = (
-            f"seen {count(t['seen'] or 0)}  queue {count(t['queue'] or 0)}  {t['rate'] or 0.0:.1f}/s  ETA {span(t['eta_s'])}  "
-            f"workers {count(t['workers'] or 0)}  in the last {self._log.seconds:.0f} s: requests {count(requests)}, "
-            f"429/503 {count(t['throttled'] or 0)} ({share(t['throttled'] or 0, requests)}), 403 {count(t['forbidden'] or 0)}, "
-            f"5xx {count(t['server_errors'] or 0)}, timeouts {count(t['timeouts'] or 0)}, walls {count(t['walls'] or 0)}, "
-            f"cache hits {share(t['cache_hits'] or 0, requests)}"
+            f"seen {count(t['seen'] or 0)}  queue {count(t['queue'] or 0)}  {t['rate'] or 0.0:.1f}/s  "
+            f"ETA {span(t['eta_s'])}  workers {count(t['workers'] or 0)}  in the last {self._health.covered:.0f} s: "
+            f"requests {count(health.requests)}, 429 {count(health.status_429)} "
+            f"({share(health.status_429, health.requests)}), 403 {count(health.status_403)}, "
+            f"5xx {count(health.status_5xx)}, timeouts {count(health.timeouts)}, retries {count(health.retries)}, "
+            f"walls {count(health.walls)}, cache hits {share(health.cache_hits, health.pages)}"
         )
         lines = [head]
         lines += [f"worker {w.worker}: {w.doing or 'idle'}, {count(w.pages)} pages" for w in self.workers]
         lines += [f"slowest {self._words(name)}" for name in self.slowest(5)]
         lines += [
-            f"sickest {self._words(name)}: {self._log.domains[name].words()}" for name in self.sickest(5)
+            f"sickest {self._words(name)}: {self._health.domains[name].words()}" for name in self.sickest(5)
         ]
         return lines
 
     def _words(self, name: str) -> str:
-        counts, seen = self.counts.get(name), self._log.domains.get(name)
-        rate = seen.requests / self._log.seconds if seen else 0.0
-        left = span(self._time_left(name)) if counts is not None and counts.pending and seen else "–"
+        counts, rate = self.counts.get(name), self._health.rate(name)
+        left = span(self._time_left(name)) if counts is not None and counts.pending and rate else "–"
         pending = count(counts.pending) if counts is not None else "–"
         return f"{name}: queue {pending}, {rate:.1f}/s, ETA {left}, pace {self._pace.get(name) or '–'}"
 
     def as_json(self) -> dict[str, object]:
         return {
             "at": self.now,
-            "window_s": self._log.seconds,
+            "window_s": self._health.covered,
             **self.totals,
             "by_worker": [{"worker": w.worker, "doing": w.doing, "pages": w.pages, "at": w.at} for w in self.workers],
             "domains": {
                 name: {
                     "pending": c.pending, "leased": c.leased, "done": c.done, "failed": c.failed, "excluded": c.excluded,
                     "pace": self._pace.get(name, ""),
-                    **(seen.as_json(self._log.seconds) if (seen := self._log.domains.get(name)) else {}),
+                    **(_numbers(health) | {"rate": self._health.rate(name)} if (health := self._health.domains.get(name)) else {}),
                 }
                 for name, c in self.counts.items()
             },
@@ -187,17 +181,50 @@ class _View:
 
         head, *rest = self.lines()
         shown = Table(box=None, pad_edge=False, header_style="dim")
-        for title in ("domain", "queue", "done", "failed", "rate", "429/503", "403", "walls", "pace"):
+        for title in (
+            "domain",
+            "queue",
+            "done",
+            "failed",
+            "rate",
+            "429",
+            "403",
+            "5xx",
+            "time-outs",
+            "walls",
+            "pace",
+        ):
             shown.add_column(title, justify="left" if title in ("domain", "pace") else "right")
         busy = sorted(
-            self.counts, key=lambda name: (name not in self._log.domains, -self.counts[name].pending)
+            self.counts, key=lambda name: (name not in self._health.domains, -self.counts[name].pending)
         )
         for name in busy[:20]:
-            c, seen = self.counts[name], self._log.domains.get(name)
-            numbers = (seen.throttled, seen.forbidden, seen.walls) if seen else (0, 0, 0)
-            rate = f"{seen.requests / self._log.seconds:.1f}/s" if seen else "–"
+            c, health = self.counts[name], self._health.domains.get(name)
+            numbers = (
+                (health.status_429, health.status_403, health.status_5xx, health.timeouts, health.walls)
+                if health is not None
+                else (0, 0, 0, 0, 0)
+            )
+            rate = f"{self._health.rate(name):.1f}/s" if health is not None else "–"
             shown.add_row(
                 Text(name), count(c.pending), count(c.done), count(c.failed), rate, *map(count, numbers),
                 self._pace.get(name, ""),
             )  # fmt: skip
         return Group(Text(head, style="bold"), shown, *(Text(line, style="dim") for line in rest))
+
+
+def _numbers(health: Health) -> dict[str, float]:
+    """The five metrics as JSON: throughput, errors by class, 429s and retries, cache hits, signs of a ban."""
+    return {
+        "requests": health.requests,
+        "pages": health.pages,
+        "status_403": health.status_403,
+        "status_429": health.status_429,
+        "status_5xx": health.status_5xx,
+        "timeouts": health.timeouts,
+        "share_429": health.share_429,
+        "retries": health.retries,
+        "cache_hit_rate": health.hit_rate,
+        "ban_signals": health.ban_signals,
+        "walls": health.walls,
+    }

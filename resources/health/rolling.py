@@ -25,6 +25,8 @@ class RollingHealth:
     def __init__(self, frontier: Frontier, seconds: float) -> None:
         self.seconds = seconds
         self.domains: dict[str, Health] = {}
+        #: Seconds the counts are really of: fewer than `seconds` while a crawl is younger than the window.
+        self.covered = seconds
         self._frontier = frontier
         self._rows: deque[FetchLogRow] = deque()
         self._after: int | None = None
@@ -40,7 +42,7 @@ class RollingHealth:
     def rate(self, domain: str) -> float:
         """Requests a second of one domain over the window."""
         health = self.domains.get(domain)
-        return health.requests / self.seconds if health is not None else 0.0
+        return health.requests / self.covered if health is not None else 0.0
 
     def look(self, now: float) -> None:
         """Take in what is new and drop what began more than `seconds` before `now`."""
@@ -59,6 +61,8 @@ class RollingHealth:
             health.count(old, -1)
             if not health.requests and not health.pages:
                 del self.domains[old.domain]
+        young = now - self._rows[0].started_at if self._rows else self.seconds
+        self.covered = min(self.seconds, max(1.0, young))
 
     def _first_after(self, since: float) -> int:
         """A sequence number shortly before the first row of the window: O(log n) reads, not the whole log."""
