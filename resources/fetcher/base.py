@@ -108,6 +108,10 @@ class FetchResult:
                 self._lower[key.lower()] = value
         return self._lower.get(name)
 
+    def forget_lookup(self) -> None:
+        """`headers` were replaced."""
+        self._lower = {}
+
 
 class Fetcher(Protocol):
     """One method, so that caches, recorders, proxies, browsers and fake webs can stand in."""

@@ -13,6 +13,8 @@ import re
 import time
 from functools import lru_cache
 
+import httpx
+
 from resources.clock import Clock, SystemClock
 from resources.web.urls import redact, url_without_credentials
 
@@ -23,6 +25,7 @@ from .failures import explain
 from .origin import BadUrl, target
 from .resolver import Resolver
 from .transports.base import Incoming, Outgoing, Transport
+from .transports.httpx_bridge import HttpxTransport
 from .transports.reqwest import ReqwestTransport
 
 __all__ = ["WebFetcher"]
@@ -36,6 +39,7 @@ DECODE_ASIDE = 262_144
 ADDRESSES_TRIED = 3
 #: Failures that are an address's, not the server's: the next address may answer.
 _TRY_NEXT = frozenset({Cause.REFUSED, Cause.UNREACHABLE, Cause.CONNECT_TIMEOUT})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _DIGITS = re.compile("[0-9]+")
 #: The transport's own threads get this long to end; a process that exits before aborts with a message.
 CLOSE_GRACE_S = 0.2
@@ -66,6 +70,7 @@ class WebFetcher:
         self._transport: Transport = transport or ReqwestTransport()
         self._clock = clock or SystemClock()
         self._resolver = resolver or Resolver(self._clock)
+        self._octets: HttpxTransport | None = None
 
     async def fetch(self, request: FetchRequest) -> FetchResult:
         """Never raises for anything a server or name can do; a bug shows as Cause.INTERNAL with a log entry."""
@@ -128,6 +133,8 @@ class WebFetcher:
             result.headers = tuple(incoming.headers())
             result.status = incoming.status
             result.http_version = incoming.http_version
+            if result.status in _REDIRECTS and result.header("location") == "" and profile.proxy is None:
+                await self._read_location(outgoing, result)
             await _read(incoming, profile, result)
         except Exception as error:
             result.cause, result.error = explain(
@@ -139,10 +146,41 @@ class WebFetcher:
             if incoming is not None:
                 await incoming.close()
 
+    async def _read_location(self, outgoing: Outgoing, result: FetchResult) -> None:
+        """Ask once more, with httpx's own transport, for a Location that the first one could not give as text.
+
+        Many sites redirect to paths in plain UTF-8 (RFC 9110 §5.5 calls such octets opaque). What is found
+        replaces the empty value; what is not stays a redirect without a target.
+        """
+        if self._octets is None:
+            self._octets = HttpxTransport(httpx.AsyncHTTPTransport(trust_env=False))
+        try:
+            again = await self._octets.send(outgoing)
+        except (httpx.HTTPError, OSError) as error:
+            log.info("the Location of %s is unreadable: %s", redact(outgoing.url), error)
+            return
+        try:
+            raw = next((v for k, v in again.headers() if k.lower() == "location"), "").encode("latin-1")
+        finally:
+            await again.close()
+        location = raw.decode("utf-8") if _is_utf8(raw) else raw.decode("latin-1")
+        result.headers = tuple((k, location if k == "location" else v) for k, v in result.headers)
+        result.forget_lookup()
+
     async def close(self) -> None:
         """Close connections."""
         await self._transport.close()
+        if self._octets is not None:
+            await self._octets.close()
         await asyncio.sleep(CLOSE_GRACE_S)
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 async def _read(incoming: Incoming, profile: FetchProfile, result: FetchResult) -> None:

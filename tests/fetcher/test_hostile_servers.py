@@ -13,7 +13,7 @@ from resources.fetcher.base import FetchRequest
 from resources.fetcher.web import WebFetcher
 from tests.fetcher.hostile_zoo.animals import ALL, tls_of
 from tests.fetcher.hostile_zoo.codings import pack_bombs
-from tests.fetcher.hostile_zoo.keeper import Beast, Cage
+from tests.fetcher.hostile_zoo.keeper import Beast, Cage, Visit, response
 from tests.fetcher.hostile_zoo.visitors import PROFILE, visitor
 
 #: The profile's total timeout, and a machine that is busy with other things.
@@ -63,7 +63,7 @@ async def test_every_set_cookie_is_kept_and_none_is_sent_back(fetcher: WebFetche
     beast = next(b for b in ALL if b.name == "eighty_cookies")
     heads: list[bytes] = []
 
-    async def serve(visit) -> None:  # type: ignore[no-untyped-def]
+    async def serve(visit: Visit) -> None:
         heads.append(visit.head)
         await beast.serve(visit)
 
@@ -73,3 +73,17 @@ async def test_every_set_cookie_is_kept_and_none_is_sent_back(fetcher: WebFetche
             result = await fetcher.fetch(FetchRequest(cage.url, PROFILE))
     assert sum(name == "set-cookie" for name, _ in result.headers) == 80
     assert b"cookie" not in heads[1].lower()
+
+
+@pytest.mark.parametrize(
+    ("octets", "expected"), [("/caf\xc3\xa9", "/caf\u00e9"), ("/caf\xe9", "/caf\u00e9"), ("/plain", "/plain")]
+)
+async def test_a_location_in_octets_is_read(octets: str, expected: str, fetcher: WebFetcher) -> None:
+    async def redirect(visit: Visit) -> None:
+        await visit.send(response(b"", f"Location: {octets}", status="301 Moved Permanently"))
+
+    cage = Cage(Beast("octets", redirect, frozenset(), tame=True))
+    async with cage.open():
+        result = await fetcher.fetch(FetchRequest(cage.url, PROFILE))
+    assert result.header("location") == expected
+    assert cage.visits == (1 if octets.isascii() else 2)

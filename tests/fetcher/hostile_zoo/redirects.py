@@ -58,3 +58,8 @@ async def redirect_to_a_private_address(visit: Visit) -> None:
 @beast(None, crawled=(None,))
 async def redirect_to_the_metadata_service(visit: Visit) -> None:
     await to(visit, "http://169.254.169.254/latest/meta-data/")
+
+
+@beast(None, crawled=(None,))
+async def redirect_in_plain_utf8(visit: Visit) -> None:
+    await to(visit, "/caf\u00c3\u00a9")
