@@ -18,6 +18,7 @@ from crawl_assets.commands import (
     import_warc,
     init,
     metrics,
+    plan,
     practice_site,
     prepare,
     publish,
@@ -61,6 +62,7 @@ app.command(
 )(practice_site.practice_site)
 
 app.command("status", rich_help_panel=_LOOKING)(status.status)
+app.command("plan", rich_help_panel=_LOOKING)(plan.plan)
 app.command("top", rich_help_panel=_LOOKING)(top.top)
 app.command("metrics", rich_help_panel=_LOOKING)(metrics.metrics)
 app.command("why", rich_help_panel=_LOOKING)(why.why)

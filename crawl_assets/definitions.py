@@ -14,6 +14,8 @@ from crawl_assets.automation.jobs import JOBS  # noqa: E402
 from crawl_assets.automation.schedules import SCHEDULES  # noqa: E402
 from crawl_assets.automation.sensors import SENSORS  # noqa: E402
 from crawl_assets.automation.throttling import throttling_trend  # noqa: E402
+from crawl_assets.stages.night_plan import night_plan  # noqa: E402
+from crawl_assets.stages.night_report import night_report  # noqa: E402
 from crawl_assets.stages.pipeline import night  # noqa: E402
 from crawl_assets.stages.sources import SITE_FILES, THE_WEB  # noqa: E402
 from resources.installation_resource import InstallationResource  # noqa: E402
@@ -25,7 +27,7 @@ __all__ = ["defs"]
 def defs() -> dg.Definitions:
     """The code location."""
     return dg.Definitions(
-        assets=[THE_WEB, SITE_FILES, night],
+        assets=[THE_WEB, SITE_FILES, night_plan, night, night_report],
         jobs=JOBS,
         schedules=SCHEDULES,
         sensors=[*SENSORS, throttling_trend],

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from croniter import croniter
 
-__all__ = ["GRACE", "last_fire", "night_of"]
+__all__ = ["GRACE", "last_fire", "next_fire", "night_of"]
 
 #: A tick that comes later than this after the time in the cron starts nothing: a night that was slept through stays
 #: slept through, it is not made up for in the middle of the site's working day.
@@ -34,3 +34,16 @@ def last_fire(cron: str, zone: str, now: datetime) -> datetime:
 def night_of(fired: datetime, zone: str) -> str:
     """The night's name: the date of the morning it ends in, as the site's own clocks show it."""
     return (fired.astimezone(ZoneInfo(zone)) + timedelta(hours=12)).date().isoformat()
+
+
+def next_fire(cron: str, zone: str, now: datetime) -> datetime:
+    """The first instant after `now` at which `cron` fires on the clocks of `zone`, in UTC; as `last_fire` has it."""
+    place = ZoneInfo(zone)
+    # A jump of the clocks moves a fire by an hour at most: begin before it.
+    wall = (now - timedelta(hours=2)).astimezone(place).replace(tzinfo=None)
+    times = croniter(cron, wall, ret_type=datetime)
+    while True:
+        local: datetime = times.get_next()
+        fired = local.replace(tzinfo=place, fold=0).astimezone(UTC)
+        if fired > now:
+            return fired

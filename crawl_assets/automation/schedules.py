@@ -15,6 +15,7 @@ import dagster as dg
 
 from crawl_assets.automation.fire_times import GRACE, last_fire, night_of
 from crawl_assets.automation.jobs import CANARIES, NIGHT
+from crawl_assets.automation.nights import plans
 from crawl_assets.partitions import contiguous, domains, usable_sites
 from crawl_assets.stages.pipeline import DOMAINS_PER_RUN, NIGHT_TAG
 from resources.installation_resource import InstallationResource
@@ -125,4 +126,4 @@ def canary_rounds(
         yield dg.SkipReason("no site file names canaries")
 
 
-SCHEDULES = (nightly, canary_rounds)
+SCHEDULES = (plans, nightly, canary_rounds)

@@ -11,6 +11,7 @@ import dagster as dg
 
 from crawl_assets.automation.alerts import Alert, AlertChannels, deliver_once
 from crawl_assets.automation.jobs import REPARSE
+from crawl_assets.automation.nights import night_reports
 from crawl_assets.automation.reconciliation import clear_lost_runs
 from crawl_assets.automation.schedules import NIGHT_TAG, range_request
 from crawl_assets.partitions import contiguous, domains, sync_partitions, usable_sites
@@ -141,4 +142,4 @@ def alerts_of(context: dg.RunFailureSensorContext, channels: AlertChannels) -> I
         yield Alert(night, stage, tuple(d for d, _ in fallen_here), fallen_here[0][1], link)
 
 
-SENSORS = (site_files, lost_runs, failure_alerts)
+SENSORS = (site_files, night_reports, lost_runs, failure_alerts)

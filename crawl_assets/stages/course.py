@@ -29,6 +29,7 @@ from crawl_assets.checks import (
 from crawl_assets.stages import fetch, publish, raw, retry, seed, tables
 from crawl_assets.stages.facts import listed_by_state, log_of_run, new_bodies, robots_bodies
 from crawl_assets.stages.night import Night
+from crawl_assets.stages.night_plan import plan_the_rest
 from crawl_assets.stages.stoppable import until_stopped
 from resources.crawler.order import DomainReport
 from resources.crawler.session import CrawlSession
@@ -71,6 +72,9 @@ PUBLISH_EVERY_S = 600.0
 
 async def run_course(night: Night) -> None:
     """Do what was selected, for the domains in play, until done or asked to stop."""
+    if night.does(fetch.ASSET) or night.does(retry.ASSET):
+        await night.tag_run()
+        await asyncio.to_thread(plan_the_rest, night)
     rest = Rest(night)
     working = asyncio.create_task(rest.run())
     try:

@@ -29,7 +29,10 @@ from resources.installation import Installation
 from resources.site.catalog import Catalog
 from resources.site.load import Problem
 
-__all__ = ["Fallen", "Night", "NightConfig", "Telling"]
+__all__ = ["NIGHT_TAG", "Fallen", "Night", "NightConfig", "Telling"]
+
+#: The run tag that names the night a run belongs to.
+NIGHT_TAG = "nightcrawl/night"
 
 T = TypeVar("T")
 Event = dg.AssetMaterialization | dg.AssetObservation | AssetCheckEvaluation
@@ -103,6 +106,7 @@ class Night:
         self.seeded: dict[str, SeedReport] = {}
         self.fallen: dict[str, Fallen] = {}
         self.unfinished: set[str] = set()
+        self.done: set[tuple[str, str]] = set()
         self.catalog: Catalog
         self.problems: list[Problem] = []
         self.storage: Storage
@@ -155,6 +159,10 @@ class Night:
             self.fallen[domain] = Fallen(stage, words)
             self._telling.warning(f"{domain}: {stage}: {words}")
 
+    async def tag_run(self) -> None:
+        """Let a run that was started by hand belong to its night too: one tag, one report."""
+        await self.call(self._instance.add_run_tags, self.run_id, {NIGHT_TAG: self.name})
+
     def say(self, words: str) -> None:
         self._telling.info(words)
 
@@ -163,6 +171,7 @@ class Night:
         self, asset: str, domain: str, metadata: Mapping[str, Any], tags: Mapping[str, str] | None = None
     ) -> None:
         """The domain's partition of `asset` is done."""
+        self.done.add((asset, domain))
         if tags and "dagster/data_version" in tags:
             self._versions[asset, domain] = tags["dagster/data_version"]
         await self._tell(

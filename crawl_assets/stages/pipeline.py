@@ -17,14 +17,12 @@ from crawl_assets.automation.reconciliation import WORKER_TAG, this_process
 from crawl_assets.partitions import domains
 from crawl_assets.stages.course import CHECKS, SPECS, run_course
 from crawl_assets.stages.event_log import cheap_events
-from crawl_assets.stages.night import Night, NightConfig, Telling
+from crawl_assets.stages.night import NIGHT_TAG, Night, NightConfig, Telling
 from crawl_assets.stages.stoppable import run_stoppable, still_wanted
 from resources.installation_resource import InstallationResource
 
 __all__ = ["DOMAINS_PER_RUN", "NIGHT_TAG", "POOL", "night", "run_night"]
 
-#: The run tag that names the night a run belongs to.
-NIGHT_TAG = "nightcrawl/night"
 #: Runs that crawl at once are bounded by this pool; `automation/start.py` sets its limit.
 POOL = "crawl"
 #: Domains of one run: one loop drives them all, and a lost run loses nothing but its time. Runs cost memory and

@@ -1,0 +1,218 @@
+"""A night as Dagster's event log has it: its runs, the domains that fell and the checks that failed in them.
+
+A domain counts by the last run that had it: one that failed, was mended and ran again is well.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import dagster as dg
+from dagster._core.storage.dagster_run import RunRecord
+
+from crawl_assets.partitions import domains
+from crawl_assets.stages.night import NIGHT_TAG
+from crawl_assets.stages.progress import PROGRESS_OF
+from resources.crawler.taxonomy import failure_kind
+from resources.reports.facts import Fallen, Finding, QueuePoint, RunFacts
+
+__all__ = ["NightRuns", "ReportJobs", "collect", "latest_night", "night_records"]
+
+#: Jobs whose runs carry a night's tag and are not part of it.
+ReportJobs = frozenset({"report", "plan"})
+#: Runs looked through for the latest night, and of one night at most.
+LOOKED_AT, OF_A_NIGHT = 100, 2_000
+#: Progress observations of a night: a second apart at first, half a minute later (stages/progress.py).
+POINTS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class NightRuns:
+    """What `collect` finds. `domains` are in the order of the partitions."""
+
+    runs: tuple[RunFacts, ...]
+    domains: tuple[str, ...]
+    fallen: tuple[Fallen, ...]
+    findings: tuple[Finding, ...]
+    queue: tuple[QueuePoint, ...]
+
+    @property
+    def finished(self) -> bool:
+        return all(r.status in ("SUCCESS", "FAILURE", "CANCELED") for r in self.runs)
+
+
+def night_records(instance: dg.DagsterInstance, night: str) -> list[RunRecord]:
+    """The runs of a night, oldest first, without those that only tell of it."""
+    found = instance.get_run_records(dg.RunsFilter(tags={NIGHT_TAG: night}), limit=OF_A_NIGHT, ascending=True)
+    return [r for r in found if r.dagster_run.job_name not in ReportJobs]
+
+
+def latest_night(instance: dg.DagsterInstance) -> str | None:
+    """The night of the newest run that has one."""
+    for record in instance.get_run_records(limit=LOOKED_AT):
+        run = record.dagster_run
+        if run.job_name not in ReportJobs and (night := run.tags.get(NIGHT_TAG)):
+            return night
+    return None
+
+
+def collect(
+    instance: dg.DagsterInstance, records: Sequence[RunRecord], checks: Sequence[dg.AssetCheckSpec]
+) -> NightRuns:
+    """Read the events of these runs. `checks`: for the cure that stands in each check's description."""
+    keys = instance.get_dynamic_partitions(str(domains.name))
+    cures = {spec.name: _when_red(spec.description or "") for spec in checks}
+    fallen: dict[str, Fallen] = {}
+    findings: dict[str, list[Finding]] = {}
+    runs: list[RunFacts] = []
+    taking_part: dict[str, None] = {}
+    for record in records:
+        mine = _domains_of(record.dagster_run, keys)
+        runs.append(_run(record, len(mine)))
+        for domain in mine:
+            taking_part[domain] = None
+            fallen.pop(domain, None)
+            findings.pop(domain, None)
+        run_id = record.dagster_run.run_id
+        for one in _fallen(instance, run_id, cures):
+            fallen[one.domain] = one
+        for finding in _findings(instance, run_id, cures):
+            findings.setdefault(finding.domain, []).append(finding)
+    place = {key: i for i, key in enumerate(keys)}
+    ordered = sorted(taking_part, key=lambda d: place.get(d, len(place)))
+    return NightRuns(
+        tuple(runs),
+        tuple(ordered),
+        tuple(fallen[d] for d in ordered if d in fallen),
+        tuple(f for d in ordered for f in findings.get(d, ())),
+        tuple(_queue(instance, runs)),
+    )
+
+
+def _domains_of(run: dg.DagsterRun, keys: Sequence[str]) -> list[str]:
+    first = run.tags.get("dagster/asset_partition_range_start") or run.tags.get("dagster/partition")
+    last = run.tags.get("dagster/asset_partition_range_end") or first
+    if first is None or last is None or first not in keys or last not in keys:
+        return [d for d in (first, last) if d is not None]
+    return list(keys[keys.index(first) : keys.index(last) + 1])
+
+
+def _run(record: RunRecord, count: int) -> RunFacts:
+    run = record.dagster_run
+    started = record.start_time or record.create_timestamp.timestamp()
+    ui = os.environ.get("NIGHTCRAWL_UI", "").rstrip("/")
+    return RunFacts(
+        run.run_id,
+        "stages" if run.job_name.startswith("__") else run.job_name,
+        run.status.value,
+        started,
+        record.end_time or time.time(),
+        count,
+        f"{ui}/runs/{run.run_id}" if ui else "",
+    )
+
+
+def _when_red(description: str) -> str:
+    """What a check's description says to do."""
+    for sign in ("When red: ", "When it fails: "):
+        if sign in description:
+            cure = description.partition(sign)[2].strip()
+            return cure[:1].upper() + cure[1:]
+    return description
+
+
+def _fallen(instance: dg.DagsterInstance, run_id: str, cures: dict[str, str]) -> Iterator[Fallen]:
+    events = instance.get_records_for_run(run_id, of_type=dg.DagsterEventType.STEP_FAILURE).records
+    for record in events:
+        event = record.event_log_entry.dagster_event
+        failure = event.step_failure_data.user_failure_data if event is not None else None
+        named = failure.metadata.get("fallen") if failure is not None else None
+        if named is None or not isinstance(named.value, dict):
+            continue
+        for domain, (stage, words) in cast("dict[str, list[str]]", named.value).items():
+            yield Fallen(domain, stage, words, _cure(stage, words, cures))
+
+
+def _cure(stage: str, words: str, cures: dict[str, str]) -> str:
+    """What mends a domain that fell. Numbered cases: 1. a check: its description; 2. the causes named in the words;
+    3. the site file; 4. the stage's own description."""
+    if stage.startswith("check "):
+        return cures.get(stage.removeprefix("check "), "See the check's description.")
+    named = words.rpartition(": ")[2]
+    causes = [part.partition(" (")[0].strip() for part in named.split(",")]
+    known = [failure_kind(c).mend for c in causes if c and failure_kind(c).mend != failure_kind("").mend]
+    if known:
+        return " ".join(dict.fromkeys(known))
+    if stage == "site file":
+        return "Run nightcrawl check: it names the line and what to write instead."
+    if words.startswith("paused"):
+        return (
+            "The site throttles or blocks us: see ban_signals, read its terms, ask its owner, lower the pace."
+        )
+    if words.startswith("leased"):
+        return "Another run crawls this domain: wait for it, then materialize again."
+    return f"The asset {stage} says what to do when it is red; nightcrawl why URL has a page's whole story."
+
+
+def _findings(instance: dg.DagsterInstance, run_id: str, cures: dict[str, str]) -> Iterator[Finding]:
+    events = instance.get_records_for_run(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION).records
+    for record in events:
+        event = record.event_log_entry.dagster_event
+        if event is None:
+            continue
+        found = event.asset_check_evaluation_data
+        if found.passed or found.partition is None:
+            continue
+        name = found.check_name
+        yield Finding(
+            str(found.partition),
+            name,
+            found.description or "failed",
+            cures.get(name, ""),
+            bool(found.blocking),
+        )
+
+
+def _queue(instance: dg.DagsterInstance, runs: Sequence[RunFacts]) -> list[QueuePoint]:
+    """The queue of all runs together: at each instant the sum of what the runs under way said last."""
+    if not runs:
+        return []
+    found = instance.fetch_observations(
+        dg.AssetRecordsFilter(
+            dg.AssetKey(PROGRESS_OF),
+            after_timestamp=min(r.started_at for r in runs) - 1,
+            before_timestamp=max(r.ended_at for r in runs) + 1,
+        ),
+        limit=POINTS,
+        ascending=True,
+    ).records
+    mine = {r.run_id for r in runs}
+    told: dict[str, list[QueuePoint]] = {}
+    for record in found:
+        seen = record.asset_observation
+        if seen is None or record.run_id not in mine or "queue" not in seen.metadata:
+            continue
+        told.setdefault(record.run_id, []).append(
+            QueuePoint(record.timestamp, int(cast("int", seen.metadata["queue"].value)))
+        )
+    points = sorted({p.at for ps in told.values() for p in ps})
+    return [QueuePoint(at, sum(_at(ps, at) for ps in told.values())) for at in _thinned(points)]
+
+
+def _at(points: Sequence[QueuePoint], at: float) -> int:
+    """What a run said last at `at`; 0 before its first word and after its last."""
+    if not points[0].at <= at <= points[-1].at:
+        return 0
+    return next(p.queue for p in reversed(points) if p.at <= at)
+
+
+def _thinned(instants: Sequence[float], at_most: int = 120) -> list[float]:
+    """At most so many, evenly taken, with the first and the last."""
+    if len(instants) <= at_most:
+        return list(instants)
+    step = (len(instants) - 1) / (at_most - 1)
+    return [instants[round(i * step)] for i in range(at_most)]

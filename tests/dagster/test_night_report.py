@@ -1,0 +1,146 @@
+"""The plan before a night and the report after it, through the real Dagster machinery."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from crawl_assets.automation.nights import night_reports, plans
+from crawl_assets.stages.night_report import gather
+from crawl_assets.stages.upcoming import upcoming
+from practice_site import practice_web_process, site_config
+from resources.installation_resource import InstallationResource
+from resources.planner.store import load_plan
+from resources.reports.needs import needs
+from resources.site.catalog import Catalog
+from tests.dagster.conftest import NIGHT, House
+
+TONIGHT = {"nightcrawl/night": "2026-11-29"}
+
+
+def run_job(house: House, name: str, **config: str) -> dg.ExecuteInProcessResult:
+    folders = {"data": str(house.installation.data), "sites": str(house.installation.sites)}
+    return house.loaded.resolve_job_def(name).execute_in_process(
+        instance=house.instance,
+        run_config={
+            "ops": {f"night_{name}": {"config": config}},
+            "resources": {"installation": {"config": folders}},
+        },
+        raise_on_error=False,
+    )
+
+
+def metadata(house: House, asset: str) -> dict[str, object]:
+    (record,) = house.instance.fetch_materializations(dg.AssetKey(asset), limit=1).records
+    assert record.asset_materialization is not None
+    return {k: v.value for k, v in record.asset_materialization.metadata.items()}
+
+
+def test_a_night_is_planned_reported_and_compared(house: House) -> None:
+    configs = [
+        site_config(n_products=8, host=f"127.0.0.{n}", down="reset" if n == 3 else "off", dead_links=2)
+        for n in (2, 3, 4)
+    ]
+    with practice_web_process(configs) as sites:
+        names = [s.domain for s in sites]
+        house.write_site(names, canaries=[])
+        house.run(*NIGHT, first=names[0], last=names[2], tags=TONIGHT)
+        pages = sum(len(s.requests()) for s in sites)
+
+    plan = load_plan(house.installation, "2026-11-29")
+    assert plan is not None and {d.domain for d in plan.domains} == set(names)
+    assert all(not d.known for d in plan.domains)
+
+    facts = gather(house.instance, house.installation, "2026-11-29")
+    assert [d.domain for d in facts.domains if d.requests] and {d.domain for d in facts.domains} == set(names)
+    assert 0 < facts.requests <= pages
+    assert facts.queue and facts.buckets
+    assert {e.cause for e in facts.errors} >= {"http_404", "http_410"}
+    (table,) = [t for t in facts.tables if t.table == "book"]
+    assert (table.before, table.now, table.new) == (0, 16, 16)
+    urgent = [n for n in needs(facts) if n.urgency == "act"]
+    assert [d for n in urgent for d, _ in n.domains] == [names[1]]
+    assert any(word in urgent[0].cure for word in ("closed the connection", "port", "robots", "server"))
+
+    assert run_job(house, "report").success
+    told = metadata(house, "night_report")
+    assert told["night"] == "2026-11-29" and told["needs you"] == 1 and told["domains well"] == 2
+    page = (house.installation.reports / "2026-11-29.html").read_text()
+    assert names[1] in page and "2 of 3 domains went through" in page
+    assert not re.search(r"<script|(?:src|href)=[\"'](?!#)", page)
+
+
+def test_the_report_counts_what_no_load_has_taken_over_yet(house: House) -> None:
+    with practice_web_process([site_config(n_products=8, host="127.0.0.2")]) as (site,):
+        house.write_site(site.domain)
+        house.run("seed_frontier", "fetched_pages", first=site.domain, tags=TONIGHT)
+    facts = gather(house.instance, house.installation, "2026-11-29")
+    assert facts.pages >= 8 and facts.tables == ()
+
+
+def test_a_report_of_no_night_says_what_to_do(house: House) -> None:
+    result = run_job(house, "report")
+    assert not result.success
+    (failure,) = [e for e in result.all_events if e.is_step_failure]
+    assert "launch the job night" in str(failure.step_failure_data.error)
+
+
+def test_the_next_night_is_planned_half_an_hour_before(house: House) -> None:
+    house.write_site(["a.example"], "one", schedule="0 1 * * *", zone="Europe/Berlin")
+    house.write_site(["b.example"], "two", schedule="30 1 * * *", zone="Europe/Berlin")
+
+    def tick(text: str) -> list[dg.RunRequest]:
+        at = datetime.fromisoformat(text).replace(tzinfo=UTC)
+        context = dg.build_schedule_context(instance=house.instance, scheduled_execution_time=at)
+        resource = InstallationResource(
+            data=str(house.installation.data), sites=str(house.installation.sites)
+        )
+        return [r for r in plans(context, installation=resource) if isinstance(r, dg.RunRequest)]
+
+    assert tick("2099-11-28 23:00") == []
+    (request,) = tick("2099-11-28 23:35")
+    assert request.run_key == "plan 2099-11-29"
+    assert tick("2099-11-28 23:55")[0].run_key == request.run_key  # the daemon launches a key once
+
+
+def test_sites_of_one_night_are_planned_together_each_with_its_own_begin(house: House) -> None:
+    house.write_site(["a.example"], "one", schedule="0 1 * * *", zone="Europe/Berlin")
+    house.write_site(["b.example"], "two", schedule="0 1 * * *", zone="America/New_York")
+    catalog = Catalog.load(house.installation.sites)
+    now = datetime(2026, 11, 28, 12, tzinfo=UTC)
+    coming = upcoming(catalog, ["a.example", "b.example"], now)
+    assert coming is not None and coming.night == "2026-11-29"
+    assert coming.starts["b.example"] - coming.starts["a.example"] == 6 * 3600
+    assert upcoming(catalog, ["a.example"], now, "2031-01-01") is None
+    begun = upcoming(catalog, ["a.example"], datetime(2026, 11, 29, 0, 10, tzinfo=UTC))
+    assert begun is not None and begun.night == "2026-11-29"
+
+
+def test_a_night_is_reported_when_all_its_runs_have_ended_and_again_when_one_is_added(house: House) -> None:
+    def add(status: dg.DagsterRunStatus) -> dg.DagsterRun:
+        run_id = dg._core.utils.make_new_run_id()  # type: ignore[attr-defined]
+        run = dg.DagsterRun(job_name="night", run_id=run_id, status=status, tags=TONIGHT)
+        house.instance.run_storage.add_run(run)
+        return run
+
+    def look(cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
+        context = dg.build_sensor_context(instance=house.instance, cursor=cursor)
+        found = night_reports(context)
+        assert isinstance(found, dg.SensorResult | dg.SkipReason)
+        return found
+
+    add(dg.DagsterRunStatus.FAILURE)
+    going = add(dg.DagsterRunStatus.STARTED)
+    assert isinstance(look(), dg.SkipReason)
+    house.instance.report_run_failed(going)
+    first = look()
+    assert isinstance(first, dg.SensorResult)
+    (request,) = first.run_requests or []
+    assert request.run_config["ops"]["night_report"]["config"] == {"night": "2026-11-29"}
+    assert isinstance(look(first.cursor), dg.SkipReason)
+    add(dg.DagsterRunStatus.SUCCESS)
+    again = look(first.cursor)
+    assert isinstance(again, dg.SensorResult)
+    assert [r.run_key for r in again.run_requests or []] != [request.run_key]
