@@ -67,7 +67,7 @@ def read_task(task: ReadTask, memo: LinkMemo | None = None) -> ReadPage:
     if task.frames and follow:
         framed = extract(tree, task.url, task.encoding, frames=True).frames
         links = list(dict.fromkeys([*links, *(canonical_of_joined(url, task.policy) for url in framed)]))
-    verdict = judge_wall(task.status, task.headers, task.utf8, task.url, tree)
+    verdict = judge_wall(task.status, task.headers, task.utf8, task.url, tree, disposable=True)
     return ReadPage(task.encoding, task.encoding_source, links, follow, verdict)
 
 
