@@ -69,9 +69,9 @@ _SLOWER_CUT, _COLLAPSE_CUT = 0.8, 0.7
 # Recovery: additive, to below where the trouble began, within so many answers.
 _RECOVER_TO, _RECOVER_ANSWERS = 0.85, 200
 # So many answers say more about a rate than how it was come by.
-_SETTLED = 100
+_SETTLED = 40
 # A 503 after that many answers is alone; if no limiter explains it with the last one, neither was a refusal.
-_FAULT_ALONE = 60
+_FAULT_ALONE = 40
 # Good answers at one connection before there may be more.
 _COOL_ANSWERS, _COOL_ANSWERS_TROUBLE = 5, 10
 

@@ -24,9 +24,11 @@ __all__ = [
     "Banner",
     "CollapsingServer",
     "Crawl",
+    "Faulty",
     "FixedWindow",
     "LatencyClimb",
     "LeakyBucket",
+    "Overloaded",
     "Recorded",
     "Server",
     "SlidingWindow",
@@ -180,6 +182,50 @@ class Banner:
 
     def left(self, now: float) -> None:
         self.behind.left(now)
+
+
+@dataclass
+class Faulty:
+    """`share` of what the server behind it would answer well is a 503, and as much a 500, whatever the rate."""
+
+    behind: Server
+    share: float = 0.005
+    retry_after_s: float | None = None
+    rng: random.Random = field(default_factory=random.Random)
+    faults: int = 0
+
+    def arrive(self, now: float) -> Answer:
+        answer = self.behind.arrive(now)
+        chance = self.rng.random()
+        if answer.status != 200 or chance >= 2 * self.share:
+            return answer
+        if chance < self.share:
+            self.faults += 1
+            return Answer(0.01, 503, self.retry_after_s, body_bytes=100)
+        return Answer(0.01, 500, body_bytes=100)
+
+    def left(self, now: float) -> None:
+        self.behind.left(now)
+
+
+@dataclass
+class Overloaded:
+    """Serves `capacity` requests a second; above it, that share of the requests gets 503."""
+
+    capacity: float = 20.0
+    rng: random.Random = field(default_factory=random.Random)
+    _last_second: deque[float] = field(default_factory=deque)
+
+    def arrive(self, now: float) -> Answer:
+        asked = self._last_second
+        asked.append(now)
+        while asked[0] <= now - 1.0:
+            asked.popleft()
+        if self.rng.random() < 1.0 - self.capacity / len(asked):
+            return Answer(0.005, 503, body_bytes=100)
+        return Answer(0.02)
+
+    def left(self, now: float) -> None: ...
 
 
 @dataclass

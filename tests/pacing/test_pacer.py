@@ -156,9 +156,23 @@ def test_crawl_delay_of_robots_is_a_ceiling_and_may_be_replaced_or_ignored() -> 
     next_slot(pacer, clock)
     names = {reason.name for reason in pacer.decide(A, clock.now()).reasons}
     assert ReasonName.CRAWL_DELAY in names
-    far = replace(obey, robots_delay_s=3600.0)
-    pacer, clock, _ = make(far)
-    assert pacer.decide(A, clock.now()).put_off
+
+
+def test_a_crawl_delay_beyond_the_maximum_gives_one_request_a_night_and_is_kept_between_nights() -> None:
+    far = PaceLimits(rate=10.0, robots_delay_s=3600.0, crawl_delay_max_s=60.0)
+    pacer, clock, ledger = make(far)
+    assert not pacer.decide(A, clock.now()).put_off
+    pacer.done(next_slot(pacer, clock), seen(clock))
+    decision = pacer.decide(A, clock.now())
+    assert decision.put_off and decision.reasons[0].name is ReasonName.CRAWL_DELAY
+    pacer.checkpoint(clock.now())
+    clock.tick(600.0)
+    soon = Pacer(clock, ledger)
+    soon.admit(A, far)
+    soon.want(A, 1)
+    assert soon.decide(A, clock.now()).put_off and soon.take(clock.now()) is None
+    clock.tick(5_000.0)
+    assert soon.take(clock.now()) is not None
 
 
 def test_ramp_up_halves_the_rate_for_the_first_minutes() -> None:
