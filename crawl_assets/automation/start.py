@@ -41,8 +41,11 @@ class Prepared:
     partitions: PartitionChange
 
 
-def prepare(home: Path, installation: Installation) -> Prepared:
-    """Make the instance of `home` ready (see the module docstring). Safe to run again, and while Dagster runs."""
+def prepare(home: Path, installation: Installation, crawl_runs: int = CRAWL_RUNS) -> Prepared:
+    """Make the instance of `home` ready (see the module docstring). Safe to run again, and while Dagster runs.
+
+    `crawl_runs`: how many runs may crawl at once, over all machines.
+    """
     if not (home / "dagster.yaml").is_file():
         raise FileNotFoundError(
             f"{home}/dagster.yaml is missing: run this in the project's folder or set DAGSTER_HOME to it"
@@ -53,7 +56,7 @@ def prepare(home: Path, installation: Installation) -> Prepared:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             instance.upgrade()  # its storage prints what it looks at
         if instance.event_log_storage.supports_global_concurrency_limits:
-            instance.event_log_storage.set_concurrency_slots(POOL, CRAWL_RUNS)
+            instance.event_log_storage.set_concurrency_slots(POOL, crawl_runs)
         cleared = clear_lost_runs(instance, all_untagged=not _daemon_alive(instance))
         return Prepared(tuple(cleared), sync_partitions(instance, installation))
 

@@ -127,6 +127,8 @@ def _workers(beats: list[WorkerBeat], now: float) -> Iterator[Metric]:
     seen.add_metric(["crawling"], working)
     seen.add_metric(["idle"], len(beats) - working)
     yield seen
+    runs = sum(not beat.run_id.startswith("worker:") for beat in beats)
+    yield GaugeMetricFamily("nightcrawl_runs_crawling", "Dagster runs that crawl, or did a minute ago.", runs)
     silence = max((now - beat.at for beat in beats), default=0.0)
     yield GaugeMetricFamily("nightcrawl_worker_silence_seconds", "Of the worker silent for longest.", silence)
 
