@@ -80,6 +80,7 @@ class Refill:
             saved = await self._storage.run(frontier.get_value, state_name(lane.domain))
             lane.guard = TrapGuard(lane.domain, now, saved)
             lane.report.trapped = lane.guard.refused
+            lane.waves.extend(order.waves.get(lane.domain, ()))
             delay = None
             first = await self._claim(lane, MIN_CLAIM)
             if first and lane.rules.site.robots == "obey":
@@ -147,7 +148,7 @@ class Refill:
 
         claims, lane.ready_at = await self._storage.patiently(work)
         known = [c.key for c in claims if c.done_at is not None]
-        heads = await self._storage.patiently(pages.heads, known) if known else {}
+        heads = await self._storage.patiently(pages.heads, known, domain=lane.domain) if known else {}
         lane.dry = not claims
         return [(c, heads.get(c.key)) for c in claims]
 
@@ -266,18 +267,47 @@ class Refill:
         if not lane.idle:
             return
         if lane.dry and (lane.ready_at is None or lane.ready_at - now > self._order.longest_wait_s):
-            lane.end("finished")
+            if lane.waves:
+                self._start_wave(lane, then)
+            else:
+                lane.end("finished")
             return
         if lane.ready_at is None or lane.ready_at <= now:
             lane.dry = False
             self.top_up(lane, then)
 
+    def _start_wave(self, lane: Lane, then: Callable[[Lane], None]) -> None:
+        lane.refilling = True
+        task = asyncio.create_task(self._next_wave(lane, lane.waves.popleft(), then))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _next_wave(self, lane: Lane, causes: tuple[str, ...], then: Callable[[Lane], None]) -> None:
+        """Failures of the next causes get their chance now that the ones before have had theirs."""
+        try:
+            again = self._storage.frontier.retry_failed
+            now, force = self._clock.now(), self._order.retry_all
+            taken = await self._storage.patiently(again, lane.domain, now, causes=causes, force=force)
+            lane.report.taken_up += taken
+            await self._sort(lane, await self._claim(lane, MIN_CLAIM))
+        except Exception as error:
+            log.exception("the retry wave %s of %s failed", ", ".join(causes), lane.domain)
+            lane.end("error", f"taking up failures failed: {error}")
+        finally:
+            lane.refilling = False
+            then(lane)
+
     def note_event(self, lane: Lane, event: PaceEvent) -> None:
         """Remember what pacing did; a domain that is paused or put off gives its URLs back."""
         if len(lane.report.events) < MAX_EVENTS:
             lane.report.events.append(f"{event.kind}: {event.detail}")
+        # 1. paused  2. the circuit breaker opened, on a domain that gave no page yet or for longer than is waited
+        # 3. put off
         if event.kind is EventKind.PAUSED:
             lane.end("paused", event.detail)
+        elif event.kind is EventKind.BREAKER_OPEN:
+            if not lane.report.pages or (event.until or 0.0) - event.at > self._order.longest_wait_s:
+                lane.end("paused", f"circuit breaker: {event.detail}")
         elif event.kind is EventKind.PUT_OFF:
             lane.end("put_off", event.detail)
 

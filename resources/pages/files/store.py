@@ -198,11 +198,13 @@ class FilePages:
 
     # -- reading
 
-    def head(self, key: bytes, kind: Kind = Kind.PAGE) -> PageHead | None:
+    def head(self, key: bytes, kind: Kind = Kind.PAGE, *, domain: str | None = None) -> PageHead | None:
         known = self.history(key, kind)
         return known[0] if known else None
 
-    def heads(self, keys: Sequence[bytes], kind: Kind = Kind.PAGE) -> dict[bytes, PageHead]:
+    def heads(
+        self, keys: Sequence[bytes], kind: Kind = Kind.PAGE, *, domain: str | None = None
+    ) -> dict[bytes, PageHead]:
         return {key: head for key in keys if (head := self.head(key, kind)) is not None}
 
     def history(self, key: bytes, kind: Kind = Kind.PAGE) -> list[PageHead]:

@@ -218,10 +218,12 @@ class SqlitePages:
 
     # -- reading
 
-    def head(self, key: bytes, kind: Kind = Kind.PAGE) -> PageHead | None:
+    def head(self, key: bytes, kind: Kind = Kind.PAGE, *, domain: str | None = None) -> PageHead | None:
         return self.heads([key], kind).get(key)
 
-    def heads(self, keys: Sequence[bytes], kind: Kind = Kind.PAGE) -> dict[bytes, PageHead]:
+    def heads(
+        self, keys: Sequence[bytes], kind: Kind = Kind.PAGE, *, domain: str | None = None
+    ) -> dict[bytes, PageHead]:
         with self._database.read():
             return {key: self._heads.head(rows[0]) for key, rows in self._heads.rows(keys, kind).items()}
 

@@ -1,0 +1,298 @@
+"""`S3Pages`: the contract of `resources.pages.base` on objects that are written once.
+
+Each `put` of a batch is one pack a domain (`pack`): a page costs the hundredth part of a write request instead
+of one or two. Nothing is listed while a domain is crawled, except once when it is first touched; then its index
+(`index`) is in memory and follows what this worker writes. What other workers write in the meantime is seen by
+scans, reads and counts, which look at the list of packs first, and after `STALE_S` by look-ups that find nothing.
+
+* *Durable and idempotent.* A pack is complete or not there. The same batch again is another pack that says the
+  same; `maintain` merges packs and drops what is said twice.
+* *Checked.* SHA-256 on the way in, the content hash of each body on the way out.
+* *Concurrent.* Packs are written, and read ahead, several at a time.
+
+Who deletes: `maintain` after its merged pack is durable, and `forget`. A reader that misses a pack looks at the
+list again; a writer that referred to a body in a pack that has gone since writes the body again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from resources.pages.base import CorruptBody, Kind, PageHead, PageStoreError, PageVersion
+from resources.pages.compression import Codec, content_hash
+from resources.pages.incoming import check_versions
+from resources.pages.s3.bucket import Bucket
+from resources.pages.s3.domains import Domains
+from resources.pages.s3.housekeeping import merge
+from resources.pages.s3.index import Index
+from resources.pages.s3.pack import PackWriter, Place, head_record
+
+__all__ = ["S3Pages"]
+
+#: A look-up that finds nothing looks at the list of packs again if it is older than that.
+STALE_S = 60.0
+#: Decoded bytes of one pack: bounds memory, and what is written again when a request fails.
+PACK_BYTES = 32 * 1024 * 1024
+#: Packs read ahead.
+AHEAD = 4
+
+
+class S3Pages:
+    """See the module docstring. `address`: see `bucket`."""
+
+    def __init__(self, address: str, *, read_only: bool = False) -> None:
+        self._bucket = Bucket(address)
+        self._domains = Domains(self._bucket)
+        self._read_only = read_only
+        #: Domains written at once. Not the bucket's threads: those carry out what these wait for.
+        self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="nightcrawl-pages")
+        self._corrupt: dict[str, dict[tuple[bytes, bytes], PageHead]] = {}
+        self._codecs: dict[str, Codec] = {}
+        self._bucket.folders()  # a wrong address or key is told now, not after the first page
+
+    def __repr__(self) -> str:
+        return f"<S3Pages {self._bucket.shown}>"
+
+    # -- writing ---------------------------------------------------------------------------------
+    def put(self, versions: Sequence[PageVersion]) -> None:
+        check_versions(versions)
+        by_domain: dict[str, list[PageVersion]] = {}
+        for version in versions:
+            by_domain.setdefault(version.head.domain, []).append(version)
+        for _ in self._threads.map(lambda item: self._put(*item), by_domain.items()):
+            pass
+
+    def _put(self, domain: str, versions: Sequence[PageVersion]) -> None:
+        index = self._domains.index(domain)
+        damaged = {content for _, content in self._corrupt.get(domain, ())}
+        writer, size = PackWriter(), 0
+        referred: set[str] = set()
+        for version in versions:
+            head = version.head
+            content = head.content_hash
+            place = index.bodies.get(content)
+            if place is not None and content not in damaged:
+                referred.add(place.pack)
+            elif content not in writer.bodies:
+                writer.bodies[content] = version.body
+                size += len(version.body)
+            writer.events.append(["v", None, None, head_record(head)])
+            if size >= PACK_BYTES:
+                self._write(domain, writer)
+                writer, size = PackWriter(), 0
+        self._write(domain, writer)
+        if not all(self._bucket.many(self._bucket.exists, sorted(referred))):
+            self._domains.refresh(domain)
+            lost = [each for each in versions if each.head.content_hash not in index.bodies]
+            if lost:
+                self._put(domain, lost)
+        fresh = {version.head.content_hash for version in versions}
+        for identity in [each for each in self._corrupt.get(domain, {}) if each[1] in fresh]:
+            del self._corrupt[domain][identity]
+
+    def _write(self, domain: str, writer: PackWriter) -> None:
+        if self._read_only:
+            raise PageStoreError(f"{self._bucket.shown} was opened read-only")
+        if writer.events:
+            # Ascending in time, and nobody else's.
+            name = f"{time.time_ns():020d}-{secrets.token_hex(4)}"
+            self._domains.write(domain, name, writer.data())
+
+    def touch(self, heads: Sequence[PageHead]) -> None:
+        by_domain: dict[str, PackWriter] = {}
+        for head in heads:
+            index = self._domains.index(head.domain)
+            versions = index.pages.get((head.kind, head.key))
+            if versions and versions[0].content == head.content_hash:
+                by_domain.setdefault(head.domain, PackWriter()).events.append(["t", head_record(head)])
+        for domain, writer in by_domain.items():
+            self._write(domain, writer)
+
+    def quarantine(self, head: PageHead, verdict: str, version: str, note: str) -> None:
+        index = self._domains.index(head.domain)
+        self._write(head.domain, PackWriter(events=index.quarantining(head, verdict, version, note)))
+
+    def prune(self, domain: str, keep: int) -> int:
+        self._domains.refresh(domain)
+        events = self._domains.index(domain).pruning(keep)
+        self._write(domain, PackWriter(events=events))
+        return len(events)
+
+    def forget(self, domain: str) -> int:
+        self._domains.refresh(domain)
+        count = sum(1 for _ in self._domains.index(domain).current(Kind.PAGE))
+        self._domains.delete(domain)
+        self._corrupt.pop(domain, None)
+        return count
+
+    def maintain(self, domain: str, *, dense: bool = False) -> None:
+        self._domains.refresh(domain)
+        merge(self._domains, domain, self._body, dense=dense)
+
+    # -- heads -----------------------------------------------------------------------------------
+    def head(self, key: bytes, kind: Kind = Kind.PAGE, *, domain: str | None = None) -> PageHead | None:
+        return self.heads([key], kind, domain=domain).get(key)
+
+    def heads(
+        self, keys: Sequence[bytes], kind: Kind = Kind.PAGE, *, domain: str | None = None
+    ) -> dict[bytes, PageHead]:
+        """With `domain`, in memory; without, every domain of the store may have to be looked at."""
+        found: dict[bytes, PageHead] = {}
+        left = list(dict.fromkeys(keys))
+        for index in self._domains.likely(domain, STALE_S):
+            for key in left:
+                versions = index.pages.get((kind, key))
+                if versions:
+                    found[key] = index.head(versions[0])
+            left = [key for key in left if key not in found]
+            if not left:
+                break
+        return found
+
+    def scan(self, domain: str, kind: Kind = Kind.PAGE, after: bytes = b"") -> Iterator[PageHead]:
+        self._domains.refresh(domain)
+        index = self._domains.index(domain)
+        for key in sorted(key for key, _ in index.current(kind) if key > after):
+            versions = index.pages.get((kind, key))
+            if versions:
+                yield index.head(versions[0])
+
+    def history(self, key: bytes, kind: Kind = Kind.PAGE) -> list[PageHead]:
+        for index in self._domains.likely(None, STALE_S):
+            versions = index.pages.get((kind, key))
+            if versions:
+                return [index.head(version) for version in versions]
+        return []
+
+    def counts(self, domain: str, kind: Kind = Kind.PAGE) -> tuple[int, int, int]:
+        self._domains.refresh(domain)
+        index = self._domains.index(domain)
+        current = [version for _, version in index.current(kind)]
+        places = [index.bodies.get(content) for content in {version.content for version in current}]
+        stored = sum(place.length for place in places if place is not None)
+        return len(current), sum(version.size for version in current), stored
+
+    def domains(self) -> list[str]:
+        return self._domains.names()
+
+    # -- bodies ----------------------------------------------------------------------------------
+    def body(self, head: PageHead) -> bytes:
+        index = self._domains.index(head.domain)
+        if not index.has(head.content_hash, head.kind, head.key):
+            self._domains.refresh(head.domain)
+            index = self._domains.index(head.domain)
+            if not any(head.content_hash == version.content for version in _all(index)):
+                raise KeyError(head.url)
+        return self._body(index, head)
+
+    def _body(self, index: Index, head: PageHead, data: bytes | None = None, base: int = 0) -> bytes:
+        """`data`: part of the pack, from `base` on, if it has been read already."""
+        for fresh in (False, True):
+            place = index.bodies.get(head.content_hash)
+            if place is None:
+                raise KeyError(head.url)
+            try:
+                start = place.start - base
+                if data is not None and start >= 0 and start + place.length <= len(data):
+                    frame = data[start : start + place.length]
+                else:
+                    frame = self._bucket.range(
+                        self._domains.path(index.domain, place.pack), place.start, place.length
+                    )
+                body = self._codec(index, place.pack).decompress(frame)
+            except KeyError:
+                if fresh:
+                    raise KeyError(head.url) from None
+                self._domains.refresh(index.domain)  # merged into another pack since
+                data = None
+                continue
+            except ValueError:
+                body = b""
+            if len(body) == head.body_bytes and content_hash(body) == head.content_hash:
+                return body
+            self._corrupt.setdefault(head.domain, {})[head.key, head.content_hash] = head
+            raise CorruptBody(
+                f"the body of {head.url} in {self._bucket.shown}/{place.pack} is damaged; fetch the page again"
+            )
+        raise AssertionError("unreachable")
+
+    def _codec(self, index: Index, pack: str) -> Codec:
+        codec = self._codecs.get(pack)
+        if codec is None:
+            start, length, raw = index.packs[pack].dictionary
+            words = None
+            if length:
+                frame = self._bucket.range(self._domains.path(index.domain, pack), start, length)
+                words = Codec(None, 1).decompress(frame)
+            if len(self._codecs) >= 64:
+                self._codecs.clear()
+            codec = self._codecs[pack] = Codec(words, 1, raw=raw)
+        return codec
+
+    def read(
+        self, domain: str, kind: Kind = Kind.PAGE, part: int = 0, parts: int = 1
+    ) -> Iterator[tuple[PageHead, bytes]]:
+        self._domains.refresh(domain)
+        index = self._domains.index(domain)
+        nowhere = Place("", 0, 0)
+        located = sorted(
+            (place.pack, place.start, place.length, key)
+            for key, version in index.current(kind)
+            for place in [index.bodies.get(version.content, nowhere)]
+        )
+        own = located[len(located) * part // parts : len(located) * (part + 1) // parts]
+        by_pack: dict[str, list[tuple[str, int, int, bytes]]] = {}
+        for each in own:
+            by_pack.setdefault(each[0], []).append(each)
+
+        def fetch(pack: str) -> tuple[str, int, bytes | None]:
+            if not pack:
+                return pack, 0, None
+            first = by_pack[pack][0][1]
+            last = max(start + length for _, start, length, _ in by_pack[pack])
+            try:
+                return pack, first, self._bucket.range(self._domains.path(domain, pack), first, last - first)
+            except KeyError:
+                return pack, 0, None
+
+        packs = list(by_pack)
+        for at in range(0, len(packs), AHEAD):
+            for pack, base, data in self._bucket.many(fetch, packs[at : at + AHEAD]):
+                for *_, key in by_pack[pack]:
+                    versions = index.pages.get((kind, key))
+                    if not versions:
+                        continue
+                    head = index.head(versions[0])
+                    try:
+                        yield head, self._body(index, head, data, base)
+                    except (CorruptBody, KeyError):
+                        self._corrupt.setdefault(domain, {})[head.key, head.content_hash] = head
+
+    def corrupt(self, domain: str) -> list[PageHead]:
+        return list(self._corrupt.get(domain, {}).values())
+
+    def verify(self, domain: str) -> list[PageHead]:
+        self._domains.refresh(domain)
+        index = self._domains.index(domain)
+        found = []
+        for versions in list(index.pages.values()):
+            for version in versions:
+                head = index.head(version)
+                try:
+                    self._body(index, head)
+                except (CorruptBody, KeyError):
+                    found.append(head)
+        return found
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=True)
+        self._bucket.close()
+
+
+def _all(index: Index) -> Iterator[Any]:
+    for versions in index.pages.values():
+        yield from versions
