@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from statistics import median
 
 __all__ = ["EPOCH_ANSWERS", "Latency", "LatencyVerdict"]
 
@@ -35,7 +36,7 @@ class LatencyVerdict(enum.Enum):
 
 
 class Latency:
-    """One domain's time to first byte. `base`, `mean`: seconds; `goodput`: requests per second in the last epoch."""
+    """One domain's time to first byte. `base`, `mean` (of an epoch: its median): seconds; `goodput`: requests per second in the last epoch."""
 
     __slots__ = (
         "_at",
@@ -43,8 +44,8 @@ class Latency:
         "_last_mean",
         "_late",
         "_n",
+        "_seen",
         "_strikes",
-        "_sum",
         "base",
         "bound",
         "goodput",
@@ -56,23 +57,26 @@ class Latency:
         self.mean: float | None = None
         self.goodput = 0.0
         self.bound = False  # by connections, in the last epoch
-        self._at = self._sum = self._best = self._last_mean = 0.0
+        self._at = self._best = self._last_mean = 0.0
+        self._seen: list[float] = []
         self._n = self._late = self._strikes = 0
 
     def start(self, now: float) -> None:
         """Begin an epoch; what was gathered belongs to another rate."""
-        self._at, self._n, self._sum, self._late = now, 0, 0.0, 0
+        self._at, self._n, self._late = now, 0, 0
+        self._seen.clear()
 
     def answered(self, ttfb: float, paced: bool, now: float) -> bool:
         """Record an answer. True when the epoch is full: call `judge`."""
         self._n += 1
-        self._sum += ttfb
+        self._seen.append(ttfb)
         self._late += not paced
         return self._n >= EPOCH_ANSWERS and now - self._at >= _EPOCH_S
 
     def judge(self, recent: Sequence[float], rate: float, now: float) -> LatencyVerdict:
         """Close the epoch. `recent`: instants of sending (refused ones negative); `rate`: the rate offered."""
-        mean = self.mean = self._sum / self._n
+        # The median: one stall, ours or theirs, delays a handful of answers and says nothing about the rate.
+        mean = self.mean = median(self._seen)
         # The later half: while the rate grows the whole would say too little.
         tail = recent[-max(EPOCH_ANSWERS - 1, self._n // 2) - 1 :]
         goodput = self.goodput = (len(tail) - 1) / max(1e-6, abs(tail[-1]) - abs(tail[0]))
