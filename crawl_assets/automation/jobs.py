@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dagster as dg
 
+from crawl_assets.automation.nights import PLAN, REPORT
 from crawl_assets.checks import canary
 from crawl_assets.stages import fetch, publish, raw, retry, seed
 from crawl_assets.stages.course import SPECS
+from crawl_assets.stages.sweep import RETRY_EVERYWHERE
 from crawl_assets.stages.tables import TABLES
 
 __all__ = ["CANARIES", "FETCH", "JOBS", "MAX_RUNTIME_S", "NIGHT", "PUBLISH", "REPARSE", "RETRY"]
@@ -35,8 +37,11 @@ FETCH = dg.define_asset_job(
 
 RETRY = dg.define_asset_job(
     "retry",
-    selection=dg.AssetSelection.assets(retry.ASSET, raw.ASSET),
-    description="Only the failures. `causes: [dns, http_500]` takes some; `retry_all: true` also those not due yet.",
+    selection=dg.AssetSelection.assets(retry.ASSET, raw.ASSET, *TABLES, publish.ASSET),
+    description=(
+        "Only the failures, and the tables of what came of them. `causes: [dns, http_500]` takes some; "
+        "`retry_all: true` also those not due yet."
+    ),
     tags=_CRAWLING,
 )
 
@@ -64,4 +69,4 @@ CANARIES = dg.define_asset_job(
     tags={"nightcrawl/kind": "canaries"},
 )
 
-JOBS = (NIGHT, FETCH, RETRY, REPARSE, PUBLISH, CANARIES)
+JOBS = (NIGHT, FETCH, RETRY, RETRY_EVERYWHERE, REPARSE, PUBLISH, CANARIES, PLAN, REPORT)

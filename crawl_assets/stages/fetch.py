@@ -62,14 +62,17 @@ def order(night: Night, stage: Literal["fetch", "retry"], chosen: Sequence[str])
     )
 
 
-def verdict(report: DomainReport) -> str:
+def verdict(report: DomainReport, *, retrying: bool = False) -> str:
     """Why the domain counts as failed, in words; empty when it does not. Numbered cases:
 
     1. it could not be crawled at all (leased, lost, defect); 2. pacing gave it up (throttled at its floor, circuit
-    breaker); 3. it was put off, or every request failed, without one page.
+    breaker); 3. it was put off, or every request failed, without one page. In a retry pass the third is no failure:
+    what failed once may fail again.
     """
     if report.end in ("leased", "lost_lease", "error", "paused"):
         return f"{report.end}: {report.detail}"
+    if retrying:
+        return ""
     if report.end == "put_off" and not report.pages:
         return f"put off before the first page: {report.detail}"
     if report.requests and not report.pages and not report.redirects and not report.excluded:
@@ -149,7 +152,7 @@ class Watch:
         counts = await storage.run(storage.frontier.counts, domain)
         next_ready = await storage.run(storage.frontier.next_ready_at, domain, now)
         numbers = crawl_numbers(report, counts, next_ready)
-        why = verdict(report)
+        why = verdict(report, retrying=self._asset != ASSET)
         if why:
             night.fall(domain, self._asset, why)
             await night.observed(self._asset, numbers, domain)

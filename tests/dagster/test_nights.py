@@ -108,3 +108,26 @@ def test_canaries_alone_crawl_nothing(house: House) -> None:
         assert result.success
         assert house.checks("seed_frontier", "canary")[site.domain][0]
         assert len(site.requests()) == 1
+
+
+def test_one_run_retries_a_cause_wherever_it_stands(house: House) -> None:
+    configs = [
+        site_config(n_products=10, host=f"127.0.0.{n}", dead_links=0 if n == 8 else 3) for n in (7, 8, 9)
+    ]
+    with practice_web_process(configs, interlinked=False) as sites:
+        names = [s.domain for s in sites]
+        house.write_site(names)
+        house.run("seed_frontier", "fetched_pages", first=names[0], last=names[2])
+        for site in sites:
+            site.reset()
+        config = house.config()
+        config["ops"] = {"sweep": {"config": {"causes": ["http_404"], "retry_all": True}}}
+        result = house.loaded.resolve_job_def("retry_everywhere").execute_in_process(
+            instance=house.instance, run_config=config, raise_on_error=False
+        )
+        assert result.success
+        assert house.partitions("published")[0] == {names[0], names[2]}
+        asked = [r for r in sites[0].requests() if r["path"] != "/robots.txt"]
+        assert asked
+        assert {r["status"] for r in asked} == {404}
+        assert sites[1].requests() == []
