@@ -33,7 +33,7 @@ from .order import CrawlOrder
 from .outlinks import Outlinks
 from .page_links import PageReader, ReadPage
 from .parser_guard import ParserGuard, ParserLost
-from .taxonomy import DOMAIN_WALLS, status_cause
+from .taxonomy import DOMAIN_CAUSES, DOMAIN_WALLS, status_cause
 from .territory import Territory
 
 __all__ = ["Digest", "Digester"]
@@ -222,6 +222,9 @@ class Digester:
                 if result.cause is not None
                 else Outcome.OK
             )
+        if self._order.stage == "retry" and cause not in DOMAIN_CAUSES:
+            # These URLs are asked because they failed before: that they do again is no news about the domain.
+            pace = Outcome.REFUSED_HERE
         word = outcome or ("retry" if step.verdict is Verdict.RETRY else "failed")
         ack = Ack(
             claim, step.verdict, now,

@@ -34,6 +34,7 @@ class Lane:
     dry: bool = False  # the frontier had nothing claimable when last asked
     ready_at: float | None = None  # when it will have something again
     ending: End | None = None  # decided to end; closes when nothing is in flight
+    waves: deque[tuple[str, ...]] = field(default_factory=deque)  # retry pass: causes still to take up
     closed: bool = False
     taken: int = 0  # requests started, for max_pages
     admitted: bool = False  # known to the pacer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -40,6 +41,9 @@ class CrawlOrder:
     drain_s: float = 15.0  # after a stop: how long in-flight requests may take to end
     longest_wait_s: float = 300.0  # a retry due later than this is left for the retry pass or a later night
     pace_factor: float = 1.0  # the retry pass goes gentler: 0.5
+    #: Retry pass: causes of failures to take up next by domain, wave after wave.
+    waves: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    retry_all: bool = False  # also those that are not eligible yet
 
 
 @dataclass(slots=True)
@@ -67,6 +71,7 @@ class DomainReport:
     truncated: int = 0
     changed: int = 0  # bodies that differ from the stored one
     new_urls: int = 0
+    taken_up: int = 0  # failures that got another chance
     wire_bytes: int = 0
     body_bytes: int = 0
     ttfb_sum_s: float = 0.0

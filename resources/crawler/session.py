@@ -34,9 +34,11 @@ from .crawl import Crawl
 from .liveness import process_start
 from .order import CrawlOrder, DomainReport
 from .parser_guard import ParserGuard, culprits
+from .process import settle
 from .robots_gate import RobotsGate
 from .seeding import Seeder, SeedReport
 from .storage import Storage
+from .taxonomy import waves_of
 from .territory import DomainRules, Territory
 from .watch import tell
 
@@ -73,6 +75,7 @@ class CrawlSession:
         self.fetcher = fetcher or ProxiedFetcher(WebFetcher(clock=self.clock), self.clock, self._rng)
 
     async def __aenter__(self) -> CrawlSession:
+        #settle()
         self.installation.prepare()
         self.storage = await Storage(self._open).open()
         self.ledger = self.installation.open_ledger()
@@ -158,21 +161,40 @@ class CrawlSession:
         on_event: Callable[[PaceEvent], None] | None = None,
         on_start: Callable[[Crawl], None] | None = None,
     ) -> tuple[dict[str, int], list[DomainReport]]:
-        """Failed URLs that are eligible get another chance, gently. (URLs taken up by domain, reports)."""
+        """Failed URLs that are eligible get another chance, gently. (URLs taken up by domain, reports).
+
+        They go in waves by cause, what heals quickest first: where the names still do not resolve, the domain's
+        circuit breaker ends its pass before the next wave is taken up.
+        """
         taken: dict[str, int] = {}
+        left: dict[str, tuple[tuple[str, ...], ...]] = {}
         for domain in order.domains:
-            taken[domain] = await self.storage.run(
-                self.storage.frontier.retry_failed, domain, self.clock.now(), causes=causes, force=force
-            )
             rules = self.territory.rules(domain)
             if rules is not None:
-                more = rules.site.retry.retry_pass_attempts
-                rules.retry = replace(rules.retry, attempts=more)
+                rules.retry = replace(rules.retry, attempts=rules.site.retry.retry_pass_attempts)
+            taken[domain], left[domain] = await self.storage.run(
+                self._first_wave, domain, frozenset(causes or ()), force
+            )
         with_work = tuple(d for d, n in taken.items() if n)
         if not with_work:
             return taken, []
-        order = replace(order, domains=with_work, stage="retry", pace_factor=0.5)
-        return taken, await self.crawl(order, stop=stop, on_event=on_event, on_start=on_start)
+        order = replace(order, domains=with_work, stage="retry", pace_factor=0.5, waves=left, retry_all=force)
+        reports = await self.crawl(order, stop=stop, on_event=on_event, on_start=on_start)
+        for report in reports:
+            report.taken_up += taken[report.domain]
+            taken[report.domain] = report.taken_up
+        return taken, reports
+
+    def _first_wave(
+        self, domain: str, causes: frozenset[str], force: bool
+    ) -> tuple[int, tuple[tuple[str, ...], ...]]:
+        """Take up the first wave that has anything; how many URLs, and the waves after it."""
+        frontier, now = self.storage.frontier, self.clock.now()
+        waves = waves_of(cause for cause in frontier.failures(domain) if not causes or cause in causes)
+        for number, wave in enumerate(waves):
+            if taken := frontier.retry_failed(domain, now, causes=wave, force=force):
+                return taken, waves[number + 1 :]
+        return 0, ()
 
     async def canaries(self, domains: Sequence[str]) -> dict[str, list[CanaryResult]]:
         """Every canary of every domain; domains at once, the canaries of one after another."""

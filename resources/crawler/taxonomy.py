@@ -6,9 +6,11 @@ The retry pass goes in waves by `wave`: causes of one wave share a fate (a DNS o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 
-__all__ = ["DOMAIN_WALLS", "FailureKind", "failure_kind", "status_cause"]
+__all__ = ["DOMAIN_CAUSES", "DOMAIN_WALLS", "FailureKind", "failure_kind", "status_cause", "waves_of"]
 
 _HOUR = 3600.0
 _DAY = 86400.0
@@ -16,6 +18,23 @@ _DAY = 86400.0
 #: Walls that say "not you, not now": the domain slows down. The others are what the page simply is.
 DOMAIN_WALLS = frozenset(
     {"challenge", "captcha", "hard_block", "rate_limit", "geo_block", "queue", "forbidden", "js_required"}
+)
+
+#: Causes that are the domain's, or the way's to it. All others may be what one page simply does.
+DOMAIN_CAUSES = frozenset(
+    {
+        "dns",
+        "refused",
+        "unreachable",
+        "connect_timeout",
+        "reset",
+        "tls",
+        "proxy",
+        "no_proxy",
+        "http_429",
+        "http_503",
+    }
+    | {f"wall_{kind}" for kind in DOMAIN_WALLS}
 )
 
 
@@ -108,3 +127,9 @@ def failure_kind(cause: str) -> FailureKind:
             "A block page instead of the content: slow down; see ban_signals.",
         )
     return FailureKind(cause, False, True, _DAY, 4, "See the last error.")
+
+
+def waves_of(causes: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """`causes` in the order in which a retry pass takes them up: one tuple a wave."""
+    ordered = sorted(set(causes), key=lambda cause: (failure_kind(cause).wave, cause))
+    return tuple(tuple(wave) for _, wave in groupby(ordered, key=lambda cause: failure_kind(cause).wave))

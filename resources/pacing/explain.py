@@ -38,7 +38,12 @@ def decision_of(lane: Lane, now: float) -> Decision:
     if lane.want <= 0:
         reasons.append(Reason(ReasonName.NO_WORK, math.inf, "no claimable URL is buffered"))
     reasons.sort(key=lambda reason: -reason.until)
-    put_off = lane.gate - now > limits.retry_after_max_s or limits.delay_s > limits.crawl_delay_max_s
+    put_off = lane.gate - now > limits.retry_after_max_s
+    if limits.delay_s > limits.crawl_delay_max_s and at > now:
+        # One request went, or goes, at once; the next is for a later night.
+        put_off = True
+        detail = f"{limits.delay_s:g} s between requests, more than the {limits.crawl_delay_max_s:g} s that are slept on"
+        reasons.insert(0, Reason(ReasonName.CRAWL_DELAY, at, detail))
     return Decision(lane.domain, at, lane.rate, lane.cap, tuple(reasons), put_off)
 
 

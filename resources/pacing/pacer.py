@@ -329,6 +329,10 @@ class Pacer:
             interval = 1.0 / (learner.rate * lane.factor)
             slot = Slot(lane.domain, now, late, lane.in_flight, capped and late > 0.25 * interval)
             self._book(lane, interval, now)
+            if lane.limits.delay_s > lane.limits.crawl_delay_max_s:
+                # Nobody sleeps that long: the ledger keeps it for whoever comes next.
+                lane.owed_until = max(lane.owed_until, lane.due)
+                lane.refresh_gate()
         self._enqueue(lane, now)
         return slot
 
