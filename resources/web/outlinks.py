@@ -22,6 +22,17 @@ __all__ = ["LinkMemo", "Outlinks", "outlinks", "read_outlinks"]
 _POINTERS = "[href],meta"
 
 
+def _tag_id(tag: str) -> int:
+    """The parser's number for a tag: comparing it is cheaper than making the name."""
+    node = LexborHTMLParser(f"<{tag}>").css_first(tag)
+    assert node is not None and node.tag_id is not None  # it has just been written there
+    return node.tag_id
+
+
+_ANCHORS = (_tag_id("a"), _tag_id("area"))
+_META, _BASE = _tag_id("meta"), _tag_id("base")
+
+
 @dataclass(slots=True)
 class Outlinks:
     """`links`: (canonical URL, nofollow) of the distinct links in document order, without the page itself;
@@ -90,20 +101,20 @@ def read_outlinks(
     metas: list[tuple[str, str]] = []
     bases = []
     for node in tree.css(_POINTERS):
-        tag = node.tag
-        get = node.attrs.get
-        if tag == "a" or tag == "area":
-            href = get("href") or get("xlink:href") or ""
-            mark = href.find("#")
-            if mark >= 0:
-                href = href[:mark]
+        tag = node.tag_id
+        if tag in _ANCHORS:
+            attributes = node.attributes
+            href = attributes.get("href") or attributes.get("xlink:href") or ""
+            if "#" in href:
+                href = href[: href.index("#")]
             if hints.get(href, True):
-                rel = get("rel")
+                rel = attributes.get("rel")
                 hints[href] = rel is not None and "nofollow" in rel.lower().split()
-        elif tag == "meta":
-            if name := get("name"):
-                metas.append((name, get("content") or ""))
-        elif tag == "base":
+        elif tag == _META:
+            attributes = node.attributes
+            if name := attributes.get("name"):
+                metas.append((name, attributes.get("content") or ""))
+        elif tag == _BASE:
             bases.append(node)
     base = base_in(bases, page_url)
     known = memo.folder(domain, base) if memo is not None else None
