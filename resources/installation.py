@@ -4,7 +4,7 @@
     NIGHTCRAWL_SITES     the folder of site files, or one file   ./sites
     NIGHTCRAWL_FRONTIER  sqlite path, redis:// or postgresql://  <data>/frontier.sqlite
     NIGHTCRAWL_PAGES     sqlite path, files:// or s3://          <data>/pages.sqlite
-    NIGHTCRAWL_LEDGER    sqlite path or redis://                 <data>/ledger.sqlite, or the Redis frontier
+    NIGHTCRAWL_LEDGER    sqlite path, redis:// or postgresql://  <data>/ledger.sqlite, or the shared frontier
 
 On disk, below the data folder: `frontier.sqlite`, `pages.sqlite`, `ledger.sqlite` (SQLite, WAL),
 `tables/` (`warehouse.duckdb`, `published.duckdb`, `staging/*.parquet`), `reports/`, `dagster/`.
@@ -59,7 +59,7 @@ class Installation:
         data = Path(env.get("NIGHTCRAWL_DATA") or "data").absolute()
         base = cls.at(data, Path(env.get("NIGHTCRAWL_SITES") or "sites").absolute())
         frontier = env.get("NIGHTCRAWL_FRONTIER") or base.frontier
-        shared = frontier.startswith(("redis://", "rediss://"))
+        shared = frontier.startswith(("redis://", "rediss://", "postgresql://", "postgres://"))
         return replace(
             base,
             frontier=frontier,

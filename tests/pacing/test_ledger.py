@@ -12,7 +12,7 @@ from resources.pacing.ledger.base import Command, Ledger, LedgerError, LedgerRow
 from resources.pacing.ledger.memory import MemoryLedger
 from resources.pacing.ledger.open import open_ledger
 from resources.pacing.ledger.sqlite import SqliteLedger
-from tests.fleet.servers import redis_place
+from tests.fleet.servers import postgres_place, redis_place
 
 Make = Callable[[Path], Ledger]
 
@@ -22,8 +22,9 @@ Make = Callable[[Path], Ledger]
         lambda path: MemoryLedger(),
         lambda path: SqliteLedger(path / "ledger.db"),
         lambda path: open_ledger(redis_place(path)),
+        lambda path: open_ledger(postgres_place(path)),
     ],
-    ids=["memory", "sqlite", "redis"],
+    ids=["memory", "sqlite", "redis", "postgres"],
 )
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     made = request.param(tmp_path)

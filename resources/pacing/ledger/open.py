@@ -1,4 +1,4 @@
-"""From a setting to a ledger: `memory:`, a SQLite path, or (many machines) a Redis URL."""
+"""From a setting to a ledger: `memory:`, a SQLite path, or (many machines) a Redis or PostgreSQL URL."""
 
 from __future__ import annotations
 
@@ -19,10 +19,14 @@ def open_ledger(url_or_path: str) -> Ledger:
         from .redis import RedisLedger
 
         return RedisLedger(url_or_path)
+    if url_or_path.startswith(("postgresql://", "postgres://")):
+        from .postgres import PostgresLedger
+
+        return PostgresLedger(url_or_path)
     path = url_or_path.removeprefix("sqlite:///") if url_or_path.startswith("sqlite:///") else url_or_path
     if "://" in path:
         raise LedgerError(
-            f"ledger {url_or_path!r}: use memory:, sqlite:///path, redis://host:port/0 or a plain path"
+            f"ledger {url_or_path!r}: use memory:, sqlite:///path, redis://host:port/0, postgresql://host/database or a plain path"
         )
     from .sqlite import SqliteLedger
 
