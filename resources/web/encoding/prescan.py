@@ -5,7 +5,8 @@ little tag reader over the first 1,024 bytes which knows comments, attributes an
 inside a script or a title counts, one inside a comment or an attribute value does not.
 
 Guarantees: never raises; looks at no byte past `limit`; linear in it. Cost: about 1 µs when there is no
-`<meta` at all, otherwise some 10 µs for a common page head.
+`<meta` at all, otherwise some 20 µs for a common
+page head, 0.3 µs for one that begins like an earlier one.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ _CONTENT_VALUE_END = re.compile(r"[\t\n\x0c\r ;]")
 # White space in an XML declaration is any byte up to 0x20, wider than elsewhere in the standard.
 _XML_ENCODING_VALUE = re.compile(rb"[\0-\x20]*=[\0-\x20]*([\"'])([^\0-\x20]*?)\1")
 _CSS_CHARSET = re.compile(rb'@charset "([\x00-\x21\x23-\x7f]{0,1000})";')
+
+#: Pages of one site begin alike: the beginnings up to a declaration that were met last, by their first bytes.
+_HEAD_START, _KNOWN_HEADS = 64, 256
+_known: dict[bytes, tuple[bytes, str]] = {}
 
 
 class _End(Exception):
@@ -63,9 +68,15 @@ def html_prescan(data: bytes, limit: int = PRESCAN_BYTES) -> tuple[str, str] | N
         return "utf-16le", "xml"
     if data.startswith(b"\0<\0?\0x"):
         return "utf-16be", "xml"
+    known = _known.get(data[:_HEAD_START])
+    if known is not None and len(known[0]) <= limit and data.startswith(known[0]):
+        return known[1], "meta"
     if _META.search(data, 0, limit):
-        encoding = _first_meta(data[:limit])
+        encoding, at = _first_meta(data[:limit])
         if encoding is not None:
+            if len(_known) >= _KNOWN_HEADS:
+                _known.clear()
+            _known[data[:_HEAD_START]] = data[:at], encoding
             return encoding, "meta"
     encoding = xml_declaration(data, limit)
     return None if encoding is None else (encoding, "xml")
@@ -105,7 +116,8 @@ def _readable_as_ascii(encoding: str | None) -> str | None:
     return "utf-8" if encoding in ("utf-16le", "utf-16be") else encoding
 
 
-def _first_meta(data: bytes) -> str | None:
+def _first_meta(data: bytes) -> tuple[str | None, int]:
+    """The encoding of the first `<meta>` that declares one, and the end of that tag: nothing behind it counts."""
     at = 0
     try:
         while (at := data.find(b"<", at)) >= 0:
@@ -115,7 +127,7 @@ def _first_meta(data: bytes) -> str | None:
             elif _META.match(data, at):
                 encoding, at = _meta(data, at + 5)
                 if encoding is not None:
-                    return encoding
+                    return encoding, at + 1
             elif _TAG.match(data, at):
                 at = _search(_TAG_NAME_END, data, at)
                 while True:
@@ -126,8 +138,8 @@ def _first_meta(data: bytes) -> str | None:
                 at = _index(data, b">", at)
             at += 1
     except _End:
-        return None
-    return None
+        return None, at
+    return None, at
 
 
 def _meta(data: bytes, at: int) -> tuple[str | None, int]:
