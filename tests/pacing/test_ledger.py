@@ -10,6 +10,7 @@ import pytest
 
 from resources.pacing.ledger.base import Command, Ledger, LedgerError, LedgerRow, NightRow, merge
 from resources.pacing.ledger.memory import MemoryLedger
+from resources.pacing.ledger.move import move_ledger
 from resources.pacing.ledger.open import open_ledger
 from resources.pacing.ledger.sqlite import SqliteLedger
 from tests.fleet.servers import postgres_place, redis_place
@@ -102,3 +103,16 @@ def test_a_failed_save_writes_nothing(tmp_path: Path) -> None:
 def test_a_row_of_a_newer_version_is_still_read() -> None:
     text = row(rate=2.0).to_json().replace("{", '{"colour":"blue",', 1)
     assert LedgerRow.from_json(text) == row(rate=2.0)
+
+
+def test_a_ledger_moves_with_its_nights_and_open_orders(ledger: Ledger) -> None:
+    source = MemoryLedger()
+    source.save([row(rate=5.0, command_seq=1), row("b.example", owed_until=9.0)])
+    source.append_history([NightRow("a.example", "n1", 1.0, 2.0, requests=7)])
+    source.send(Command("a.example", "pause", 1.0, reason="obeyed"))
+    source.send(Command("a.example", "resume", 2.0))
+    for _ in range(2):  # the second time changes nothing
+        assert move_ledger(source, ledger) == 2
+        assert [item.rate for item in ledger.all()] == [5.0, None]
+        assert ledger.history("a.example") == source.history("a.example")
+        assert [command.kind for command in ledger.commands()] == ["resume"]
