@@ -2,7 +2,7 @@
 
 Connections are only added while they are the bottleneck. Each level c is judged by the pages a second it yields
 when fully used, c / (mean duration): a level that brings less than a part of what it should is left again and
-tried anew after a pause that doubles. So a server that works on four requests at a time gets four, and one that
+tried anew after a pause that doubles, unless the level below turns out to bring still less. So a server that works on four requests at a time gets four, and one that
 delays (its throughput does not depend on c) gets one or two.
 """
 
@@ -23,7 +23,7 @@ _FOLLOW = 0.5
 class ConcurrencyLadder:
     """`level` is the number in force, at most `ceiling`. Report every full response with `measured`."""
 
-    __slots__ = ("_count", "_not_before", "_pause", "_sum", "_yield", "ceiling", "level")
+    __slots__ = ("_count", "_left", "_not_before", "_pause", "_sum", "_yield", "ceiling", "level")
 
     def __init__(self, ceiling: int, start: int | None = None) -> None:
         self.ceiling = ceiling
@@ -33,6 +33,9 @@ class ConcurrencyLadder:
         self._not_before: dict[int, float] = {}
         self._count = 0
         self._sum = 0.0
+        self._left: tuple[int, float] | None = (
+            None  # the level just left for bringing too little, and what it brought
+        )
 
     def measured(self, in_flight: int, duration_s: float, now: float) -> bool:
         """A response to a request sent as number `in_flight` while connections were the bottleneck.
@@ -49,6 +52,18 @@ class ConcurrencyLadder:
         if self._count < 3 * level + 5 and not awful:
             return False
         self._count, self._sum = 0, 0.0
+        if self._left is not None:
+            left, had = self._left
+            self._left = None
+            if left == level + 1:
+                # What this level brought long ago is no measure when the server has become slower by itself.
+                self._yield[level] = brought
+                if had >= brought * (1.0 + _WORTH / level):
+                    self._not_before.pop(left, None)
+                    self._pause.pop(left, None)
+                    self._yield[left] = had
+                    self.level = left
+                    return True
         known = self._yield.get(level)
         self._yield[level] = brought if known is None else known + _FOLLOW * (brought - known)
         below = self._yield.get(level - 1)
@@ -56,6 +71,7 @@ class ConcurrencyLadder:
             pause = self._pause.get(level, _RETRY_AFTER_S / 2) * 2
             self._pause[level] = min(pause, _RETRY_AFTER_MAX_S)
             self._not_before[level] = now + self._pause[level]
+            self._left = (level, brought)
             self.level = level - 1
             return True
         if level < self.ceiling and now >= self._not_before.get(level + 1, 0.0):

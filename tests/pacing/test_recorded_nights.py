@@ -10,6 +10,7 @@ import pytest
 from resources.pacing.base import EventKind, Outcome, PaceLimits
 from tests.pacing.simulated_servers import (
     Answer,
+    CollapsingServer,
     Crawl,
     LatencyClimb,
     LeakyBucket,
@@ -154,6 +155,16 @@ def test_a_server_that_gets_slower_by_itself_is_not_starved() -> None:
     result = night((60.0, well()), (FOR_EVER, slow), pages=8000)
     assert result.lost == 0
     assert rate_after(result, result.seconds - 70) > 8
+
+
+def test_connections_are_kept_when_a_server_gets_slower_for_reasons_of_its_own() -> None:
+    script: list[tuple[float, Server]] = [
+        (30.0 + 20 * step, CollapsingServer(4, 0.05 + 0.02 * step, 0.5)) for step in range(6)
+    ]
+    result = night(*script, (FOR_EVER, CollapsingServer(4, 0.15, 0.5)), pages=6000)
+    assert result.lost == 0
+    late = [instant for instant in result.sent if instant > 1_700_000_200]
+    assert (len(late) - 1) / (late[-1] - late[0]) >= 0.85 * min(20.0, 4 / 0.15)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.DNS, Outcome.TLS, Outcome.CONNECT_ERROR, Outcome.TIMEOUT])
