@@ -18,14 +18,14 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .cases import CASES, Case
 from .crawlers import CRAWLERS, Crawler
 from .nginx import limiting_nginx
 from .night import Night, read_night
-from .own_servers import own_server
+from .own_servers import own_server, peak_goodput
 from .plots import plot_case
 from .site_pages import page_paths, write_site
 
@@ -84,9 +84,12 @@ def _measure(case: Case, crawler: Crawler, root: Path, pages: int, folder: Path,
     log = work / "access.log"
     paths = page_paths(pages)
     with _server(case, root, work / "server", log) as port:
+        if case.kind == "collapsing":
+            case = replace(case, permitted=peak_goodput(port))
+        begun = time.time()
         end = crawler.crawl(port, work / "data", "night-1", None, _TIMEOUT_S)
         time.sleep(_LOG_S)
-        first, second = read_night(log, paths), None
+        first, second = read_night(log, paths, begun), None
         if crawler.ours and nights > 1:
             between = time.time()
             minute = min(pages, int(case.permitted * _MINUTE_S))
@@ -165,7 +168,7 @@ def main(arguments: list[str] | None = None) -> int:
         given.json.write_text(json.dumps([_as_json(one) for one in results], indent=1) + "\n")
     if given.plots:
         for case in cases:
-            nights = {one.crawler.words: one.first for one in results if one.case is case}
+            nights = {one.crawler.words: one.first for one in results if one.case.name == case.name}
             plot_case(case, nights, given.plots)
     return 1 if any(one.crawler.ours and one.missed(pages >= 2000) for one in results) else 0
 

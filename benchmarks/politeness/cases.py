@@ -10,7 +10,7 @@ __all__ = ["CASES", "Case"]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A server with a limit. `permitted`: pages per second it gives to who asks at the best pace."""
+    """A server with a limit. `permitted`: pages per second it gives to who asks at the best pace (measured before the crawl for the collapsing one)."""
 
     name: str
     kind: Literal["nginx", "collapsing", "banning"]
@@ -24,7 +24,7 @@ class Case:
     def words(self) -> str:
         """For tables and titles."""
         if self.kind == "collapsing":
-            return f"peak of {self.permitted:g} pages/s at 4 connections"
+            return "goodput peaks at 4 connections and collapses"
         told = "Retry-After: 1" if self.retry_after else "no Retry-After"
         if self.kind == "banning":
             return f"{self.permitted:g} r/s burst {self.burst}, {told}; bans for 5 min after 20 × 429"

@@ -35,7 +35,15 @@ class Crawler:
             return
         print(f"installing {self.package} into {self._environment}", flush=True)
         venv.create(self._environment, with_pip=True)
-        command = [self._python, "-m", "pip", "install", "-q", "--disable-pip-version-check", self.package]
+        command = [
+            str(self._python),
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--disable-pip-version-check",
+            self.package,
+        ]
         subprocess.run(command, check=True)
 
     def crawl(self, port: int, work: Path, run: str, max_pages: int | None, timeout_s: float) -> str:
