@@ -31,6 +31,8 @@ __all__ = ["Roamer", "RoamingOrder"]
 #: Between two looks for work.
 LOOK_S = 3.0
 SHARE_OF_TIME = 0.02
+#: Domains asked in one look whether something of theirs is claimable; the order is random, so all have their turn.
+ASKED = 500
 #: An idle worker still shows itself; less often than a working one.
 IDLE_BEAT_S = 10.0
 #: A domain that ended for a reason (paused, put off, out of its window) is not tried again for that long.
@@ -106,7 +108,10 @@ class Roamer:
 
     # -- looking -------------------------------------------------------------------------------------
     async def _look(self) -> list[str]:
-        """Domains with claimable work that nobody here works on, in random order: workers spread by themselves."""
+        """Domains with claimable work that nobody here works on: first those nobody works on at all, in random order.
+
+        So workers spread by themselves, and come together only where there is too little else to do.
+        """
         room = self.order.most_domains - len(self._open())
         if room <= 0:
             return []
@@ -114,28 +119,35 @@ class Roamer:
         if self.crawl is not None:
             self._shun(self.crawl.reports.values())
         self._shunned = {domain: until for domain, until in self._shunned.items() if until > now}
-        found = await self.session.storage.patiently(
-            self._with_work, self._open() | self._shunned.keys(), now
+        return await self.session.storage.patiently(
+            self._with_work, self._open() | self._shunned.keys(), room, now
         )
-        self._rng.shuffle(found)
-        return found[:room]
 
-    def _with_work(self, but: set[str], now: float) -> list[str]:
+    def _with_work(self, but: set[str], room: int, now: float) -> list[str]:
+        """Runs in the storage thread. Up to `room` domains with claimable work, of at most `ASKED` that may have."""
         frontier, territory = self.session.storage.frontier, self.session.territory
         only = set(self.order.domains)
-        found = []
-        self._others_work = False
-        for domain, counts in frontier.all_counts().items():
-            if domain in but or (only and domain not in only) or not (counts.pending or counts.leased):
-                continue
-            if territory.catalog.for_domain(domain) is None:
-                continue
-            if counts.leased:
-                self._others_work = True
-                frontier.reap(now, domain)  # of a dead one, whose domain nobody else works on
+        counts = frontier.all_counts()
+        self._others_work = any(counts[domain].leased for domain in counts.keys() - but)
+        candidates = [
+            domain
+            for domain, each in counts.items()
+            if (each.pending or each.leased)
+            and domain not in but
+            and (not only or domain in only)
+            and territory.catalog.for_domain(domain) is not None
+        ]
+        self._rng.shuffle(candidates)
+        candidates.sort(key=lambda domain: counts[domain].leased > 0)
+        found: list[str] = []
+        for domain in candidates[:ASKED]:
+            if not counts[domain].pending:
+                frontier.reap(now, domain)  # a dead worker's, if nobody else works on the domain
             ready_at = frontier.next_ready_at(domain, now)
             if ready_at is not None and ready_at <= now + LOOK_S:
                 found.append(domain)
+                if len(found) >= room:
+                    break
         return found
 
     def _open(self) -> set[str]:
