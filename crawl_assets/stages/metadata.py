@@ -74,7 +74,12 @@ def crawl_numbers(
         "wire bytes": report.wire_bytes,
         "body bytes": report.body_bytes,
         "hit rate": round(report.not_modified / max(report.pages, 1), 4),
-        "429 share": round(report.throttled / asked, 4),
+        "429 share": round(report.statuses.get(429, 0) / asked, 4),
+        "429s": report.statuses.get(429, 0),
+        "403s": report.forbidden,
+        "retry share": round(report.retries / asked, 4),
+        "ban signals": report.walls + report.forbidden,
+        "urls in traps": sum(report.trapped.values()),
         "mean ttfb ms": round(report.ttfb_sum_s / asked * 1000, 1),
         "duration s": round(report.seconds, 3),
         "end": report.end,
@@ -92,6 +97,8 @@ def crawl_numbers(
         for cause, n in sorted(report.causes.items(), key=lambda item: -item[1])[:SHOWN]:
             lines.append(f"| {cause} | {n} | {failure_kind(cause).mend} |")
         numbers["causes of failure"] = dg.MetadataValue.md("\n".join(lines))
+    if report.trapped:
+        numbers["traps"] = dg.MetadataValue.md(_table("trap", report.trapped, "urls refused"))
     if report.events:
         numbers["pacing events"] = dg.MetadataValue.md("\n".join(f"- {e}" for e in report.events[-SHOWN:]))
     if next_ready_at is not None:
@@ -110,6 +117,6 @@ def progress_numbers(report: DomainReport, queue: int) -> dict[str, Any]:
     }
 
 
-def _table(head: str, counts: Mapping[Any, int]) -> str:
-    lines = [f"| {head} | requests |", "| --- | --- |"]
+def _table(head: str, counts: Mapping[Any, int], counted: str = "requests") -> str:
+    lines = [f"| {head} | {counted} |", "| --- | --- |"]
     return "\n".join(lines + [f"| {k} | {n} |" for k, n in sorted(counts.items(), key=lambda i: str(i[0]))])

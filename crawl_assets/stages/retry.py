@@ -25,7 +25,8 @@ SPEC = dg.AssetSpec(
     deps=[FETCHED],
     description=(
         "The dead letters of the fetch, tried again gently.\n\n"
-        "Takes only what is eligible (a 404 waits a week, a timeout minutes), at half the pace, up to "
+        "Takes only what is eligible (a 404 waits a week, a timeout minutes), in waves by cause, what heals quickest "
+        "first, at half the pace, up to "
         "`retry.retry_pass_attempts`. What succeeds leaves the list of failures.\n\n"
         "**When red:** as for `fetched_pages`. To try one cause again, run the job `retry` with "
         "`causes: [dns]`."

@@ -90,7 +90,7 @@ def test_a_retry_after_beyond_the_maximum_puts_the_domain_off(tmp_path: Path) ->
 def test_a_crawl_delay_beyond_the_maximum_gives_one_page_and_puts_the_rest_off(tmp_path: Path) -> None:
     with practice_site_process(n_products=20, crawl_delay=3_600.0) as site:
         house = House(tmp_path, pace={"rate": 10.0})
-        house.write(site.domain)
+        house.write(site.domain, sitemaps="off")
         report = house.night(site.domain)[site.domain]
         assert (report.end, report.requests) == ("put_off", 1)
         assert "crawl-delay: 3600 s" in report.detail

@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from resources.crawler.taxonomy import failure_kind
 from resources.frontier.base import FetchLogRow, Frontier, State, UrlRecord
 from resources.pacing.ledger.base import Ledger
 from resources.site.catalog import Catalog
@@ -37,7 +38,7 @@ _LOG_TYPES = {
 _FAILED = pa.schema(
     [("url", pa.string()), ("domain", pa.string()), ("cause", pa.string()), ("detail", pa.string()),
      ("status", pa.int32()), ("attempts", pa.int32()), ("depth", pa.int32()), ("failed_at", _TIME),
-     ("next_eligible_at", _TIME), ("last_success_at", _TIME), ("discovered_at", _TIME)]
+     ("next_eligible_at", _TIME), ("last_success_at", _TIME), ("discovered_at", _TIME), ("mend", pa.string())]
 )  # fmt: skip
 _EXCLUDED = pa.schema(
     [("url", pa.string()), ("domain", pa.string()), ("reason", pa.string()), ("detail", pa.string()),
@@ -151,7 +152,7 @@ def _failed(record: UrlRecord) -> tuple[Any, ...]:
     return (
         url_without_credentials(record.url), record.domain, record.cause, record.detail, record.status, record.attempts,
         record.depth, _micros(record.failed_at), _micros(record.next_eligible_at), _micros(record.done_at),
-        _micros(record.discovered_at),
+        _micros(record.discovered_at), failure_kind(record.cause).mend,
     )  # fmt: skip
 
 

@@ -100,6 +100,7 @@ CREATE TABLE IF NOT EXISTS failed_urls (
     url VARCHAR NOT NULL, domain VARCHAR NOT NULL, cause VARCHAR, detail VARCHAR, status INTEGER, attempts INTEGER, depth INTEGER,
     failed_at TIMESTAMPTZ, next_eligible_at TIMESTAMPTZ, last_success_at TIMESTAMPTZ, discovered_at TIMESTAMPTZ
 );
+ALTER TABLE failed_urls ADD COLUMN IF NOT EXISTS mend VARCHAR;
 COMMENT ON TABLE failed_urls IS 'Dead letters: URLs that failed for now, with what a retry pass needs to know';
 COMMENT ON COLUMN failed_urls.url IS 'Canonical URL';
 COMMENT ON COLUMN failed_urls.domain IS 'host[:port]';
@@ -110,6 +111,7 @@ COMMENT ON COLUMN failed_urls.attempts IS 'Counted attempts';
 COMMENT ON COLUMN failed_urls.depth IS 'Links away from a seed';
 COMMENT ON COLUMN failed_urls.failed_at IS 'When it became a dead letter';
 COMMENT ON COLUMN failed_urls.next_eligible_at IS 'From when a retry pass may take it';
+COMMENT ON COLUMN failed_urls.mend IS 'What would mend it, in words';
 COMMENT ON COLUMN failed_urls.last_success_at IS 'When it last gave a page; NULL: never';
 COMMENT ON COLUMN failed_urls.discovered_at IS 'When the URL was first met';
 
