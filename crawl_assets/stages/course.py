@@ -87,6 +87,7 @@ async def run_course(night: Night) -> None:
             await rest.add(domain)
         await rest.close()
         await working
+        await night.close_checks(CHECKS)
     finally:
         working.cancel()
         with suppress(asyncio.CancelledError):

@@ -22,6 +22,7 @@ from dagster import AssetCheckEvaluation
 from pydantic import Field
 
 from crawl_assets.checks.finding import Finding
+from crawl_assets.stages.verdicts import Verdicts
 from resources.crawler.order import DomainReport
 from resources.crawler.seeding import SeedReport
 from resources.crawler.storage import Storage
@@ -113,6 +114,7 @@ class Night:
         self._telling = telling
         self._instance = instance
         self._versions: dict[tuple[str, str], str] = {}
+        self._verdicts = Verdicts(self)
         self._teller = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nightcrawl-events")
 
     async def __aenter__(self) -> Night:
@@ -182,6 +184,7 @@ class Night:
                 tags=dict(tags) if tags else None,
             )
         )
+        await self._verdicts.materialized(asset, domain)
 
     async def observed(self, asset: str, metadata: Mapping[str, Any], domain: str | None = None) -> None:
         """A look at something unfinished: progress, or what was reached before a stop."""
@@ -189,29 +192,32 @@ class Night:
 
     async def found(self, spec: dg.AssetCheckSpec, domain: str, finding: Finding) -> None:
         """Record a check of one domain; a failed blocking one takes the domain out of play."""
-        await self._tell(
-            AssetCheckEvaluation(
-                asset_key=spec.asset_key,
-                check_name=spec.name,
-                passed=finding.passed,
-                metadata=finding.as_metadata(),
-                severity=finding.severity,
-                description=finding.words,
-                blocking=spec.blocking,
-                partition=domain,
-            )
-        )
-        if not finding.passed and spec.blocking and finding.severity is dg.AssetCheckSeverity.ERROR:
+        out = not finding.passed and spec.blocking and finding.severity is dg.AssetCheckSeverity.ERROR
+        await self._verdicts.add(spec, domain, finding, at_once=bool(out))
+        if out:
             self.fall(domain, f"check {spec.name}", finding.words)
+
+    async def close_checks(self, specs: Iterable[dg.AssetCheckSpec]) -> None:
+        """At the end: tell what still waits, and of fallen domains which checks nobody came to."""
+        await self._verdicts.close([s for s in specs if self.asks(s)])
 
     async def latest_version(self, asset: str, domain: str) -> str | None:
         """The data version of the domain's last materialization of `asset`, of this run or of an earlier one."""
         if (known := self._versions.get((asset, domain))) is not None:
             return known
+        record = await self.latest(asset, domain)
+        event = record.asset_materialization if record is not None else None
+        return (event.tags or {}).get("dagster/data_version") if event is not None else None
+
+    async def latest(self, asset: str, domain: str) -> dg.EventLogRecord | None:
+        """The newest materialization of the domain's partition of `asset`."""
         chosen = dg.AssetRecordsFilter(dg.AssetKey(asset), asset_partitions=[domain])
         found = await self.call(lambda: self._instance.fetch_materializations(chosen, limit=1))
-        event = found.records[0].asset_materialization if found.records else None
-        return (event.tags or {}).get("dagster/data_version") if event is not None else None
+        return found.records[0] if found.records else None
+
+    async def evaluated(self, evaluation: AssetCheckEvaluation) -> None:
+        """One line of a check's history, ready to be written."""
+        await self._tell(evaluation)
 
     async def _tell(self, event: Event) -> None:
         await self.call(self._telling.log_event, event)

@@ -51,7 +51,7 @@ class PlanConfig(dg.Config):
         "`plans`; compared with what happened by the check `forecast` of `night_report`. `nightcrawl plan` prints it.\n\n"
         "**When red:** the log names what could not be read. The night itself does not need the plan."
     ),
-    group_name="night",
+    group_name="plan",
     kinds={"plan"},
     owners=["team:crawl"],
     op_tags={"nightcrawl/kind": "plan"},

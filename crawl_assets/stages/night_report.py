@@ -50,7 +50,7 @@ class ReportConfig(dg.Config):
         "observations of this asset: see the plots.\n\n"
         "**When red:** the report could not be made; the log names what could not be read. The night is not touched."
     ),
-    group_name="night",
+    group_name="report",
     kinds={"html", "gold"},
     owners=["team:crawl"],
     op_tags={"nightcrawl/kind": "report"},

@@ -139,7 +139,7 @@ def _fallen(instance: dg.DagsterInstance, run_id: str, cures: dict[str, str]) ->
 
 def _cure(stage: str, words: str, cures: dict[str, str]) -> str:
     """What mends a domain that fell. Numbered cases: 1. a check: its description; 2. the causes named in the words;
-    3. the site file; 4. the stage's own description."""
+    3. robots.txt; 4. the site file; 5. paused; 6. leased; 7. the stage's own description."""
     if stage.startswith("check "):
         return cures.get(stage.removeprefix("check "), "See the check's description.")
     named = words.rpartition(": ")[2]
@@ -147,6 +147,11 @@ def _cure(stage: str, words: str, cures: dict[str, str]) -> str:
     known = [failure_kind(c).mend for c in causes if c and failure_kind(c).mend != failure_kind("").mend]
     if known:
         return " ".join(dict.fromkeys(known))
+    if "robots.txt" in words:
+        return (
+            "While its robots.txt cannot be read nothing may be fetched (RFC 9309). Open it in a browser: if the site "
+            "is down, wait and materialize again; if it answers you, it turns this machine's address away."
+        )
     if stage == "site file":
         return "Run nightcrawl check: it names the line and what to write instead."
     if words.startswith("paused"):

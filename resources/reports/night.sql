@@ -31,9 +31,7 @@ SELECT domain,
        count(*) FILTER (outcome IN ('failed', 'retry', 'truncated') AND coalesce(status, 0) NOT IN (403, 429, 503)),
        coalesce(sum(wire_bytes), 0),
        quantile_cont(ttfb_ms, 0.95),
-       epoch(max(started_at)) FILTER (outcome NOT IN ('excluded', 'cached', 'released')),
-       count(*) FILTER (outcome IN ('failed', 'retry') AND cause <> ''),
-       mode(cause) FILTER (outcome IN ('failed', 'retry') AND cause <> '')
+       epoch(max(started_at) FILTER (outcome NOT IN ('excluded', 'cached', 'released')))
 FROM log GROUP BY domain;
 
 -- name: states

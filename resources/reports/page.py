@@ -82,7 +82,8 @@ def headline(facts: NightFacts) -> tuple[str, bool]:
         return f"All {n:,} domain{'s' * (n != 1)} went through; nothing needs you urgently.", True
     hurt = len({d for need in urgent for d, _ in need.domains})
     causes = f"{len(urgent)} cause{'s' * (len(urgent) != 1)}"
-    return f"{facts.good:,} of {n:,} domains went through; {hurt:,} need you, for {causes}.", False
+    need = "needs" if hurt == 1 else "need"
+    return f"{facts.good:,} of {n:,} domains went through; {hurt:,} {need} you, for {causes}.", False
 
 
 def night_page(facts: NightFacts) -> str:

@@ -167,7 +167,7 @@ def _domains(
     found: dict[str, DomainNight] = {}
     ends: dict[str, float] = {}
     for row in connection.execute(statements["domains"]).fetchall():
-        domain, requests, pages, unchanged, throttled, forbidden, walls, errors, size, p95, end, *_ = row
+        domain, requests, pages, unchanged, throttled, forbidden, walls, errors, size, p95, end = row
         found[domain] = DomainNight(
             domain, requests=requests, pages=pages, unchanged=unchanged, throttled=throttled, forbidden=forbidden,
             walls=walls, errors=errors, wire_bytes=size, p95_ttfb_ms=p95,
@@ -210,7 +210,8 @@ def _buckets(
     start = first - first % size
     rows = {int(p): n for p, *n in connection.execute(statements["buckets"], [size, start]).fetchall()}
     end = int((last - start) // size)
-    return float(size), [Bucket(start + i * size, *rows.get(i, ())) for i in range(end + 1)]
+    # An empty one on either side: the curve begins and ends on the ground, also where one bucket holds the night.
+    return float(size), [Bucket(start + i * size, *rows.get(i, ())) for i in range(-1, end + 2)]
 
 
 def _errors(

@@ -117,11 +117,11 @@ def charts_section(facts: NightFacts) -> str:
             unit="/s",
         ),
         time_chart(
-            "Trouble, requests",
+            "Trouble",
             times,
             [
-                Series("429, 503", "c3", [float(b.throttled) for b in facts.buckets]),
-                Series("403, walls", "c4", [float(b.forbidden) for b in facts.buckets]),
+                Series("429 503", "c3", [float(b.throttled) for b in facts.buckets]),
+                Series("403 walls", "c4", [float(b.forbidden) for b in facts.buckets]),
                 Series("other", "c1", [float(b.errors) for b in facts.buckets]),
             ],
             zone=facts.zone,
@@ -231,9 +231,9 @@ def domains_section(facts: NightFacts) -> str:
         "p95 ms",
         "received",
     )
-    classes = ("name", "n", "n", "n", "n", "n", "n", "n opt", "n opt", "n opt")
+    classes = ("name", "n", "n opt", "n", "n", "n", "n", "n opt", "n opt", "n opt")
     body = _table(heads, rows, classes) + _more(len(ordered), SHOWN, "select * from domains")
-    return _section("Domains", body, "rate: where the night ended; limit: the server's, as understood")
+    return _section("Domains", body, "hits: of the cache; rate: where the night ended; limit: the server's, as understood")
 
 
 def forecast_section(facts: NightFacts) -> str:
