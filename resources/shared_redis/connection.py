@@ -45,6 +45,8 @@ class Connection:
             raise error(f"{address.partition('?')[0].rpartition('@')[2]}: {wrong}") from None
         self.namespace = self.address.namespace.encode()
         self.epoch = 0
+        #: Round trips so far.
+        self.trips = 0
         self._scripts = {script.sha: script for script in scripts}
         options: dict[str, Any] = {
             "socket_timeout": ANSWER_S, "socket_connect_timeout": CONNECT_S, "protocol": 2,
@@ -116,6 +118,7 @@ class Connection:
         return self.run([call])[0]
 
     def _send(self, calls: Sequence[Call]) -> list[Any]:
+        self.trips += 1
         if self._client is not None:
             return _pipeline(self._client, calls)
         # Each shard its own batch; within a shard in order.

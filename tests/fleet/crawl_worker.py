@@ -17,7 +17,9 @@ from pathlib import Path
 
 from resources.crawler.order import CrawlOrder
 from resources.crawler.session import CrawlSession
+from resources.frontier.redis import RedisFrontier
 from resources.installation import Installation
+from resources.pacing.shared.pacer import SharedPacer
 
 
 async def main(installation: Installation, run_id: str, domains: tuple[str, ...], seed: bool) -> None:
@@ -30,7 +32,12 @@ async def main(installation: Installation, run_id: str, domains: tuple[str, ...]
         print("ready", flush=True)
         order = CrawlOrder(domains, run_id, lease_s=8.0, domain_lease_s=6.0)
         reports = await session.crawl(order, stop=stop)
-        print(json.dumps([asdict(report) for report in reports]), flush=True)
+        trips = 0
+        if isinstance(frontier := session.storage.frontier, RedisFrontier):
+            trips = frontier.trips
+        if isinstance(session.pacer, SharedPacer):
+            trips += session.pacer.trips
+        print(json.dumps([asdict(report) | {"trips": trips} for report in reports]), flush=True)
 
 
 if __name__ == "__main__":

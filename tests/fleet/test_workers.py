@@ -114,3 +114,12 @@ def test_kills_of_the_page_store_lose_nothing(redis: RedisServer, site: RemoteSi
     assert set(fleet.requested().values()) == {1}  # what was fetched waited in the workers
     check_pace(fleet)
     s3.stop()
+
+
+def test_at_full_speed_a_page_costs_a_tenth_of_a_round_trip(redis: RedisServer, tmp_path: Path) -> None:
+    with practice_site_process(n_products=4_000) as site:
+        fleet = Fleet(site, tmp_path, redis.address, {"rate": "unlimited", "concurrency": 16})
+        reports = fleet.finish(fleet.start(seed=True), fleet.start())
+        fleet.check_complete()
+    pages = sum(report["ok"] for report in reports)
+    assert sum(report["trips"] for report in reports) <= 0.1 * pages

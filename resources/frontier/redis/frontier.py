@@ -52,6 +52,11 @@ class RedisFrontier:
     def __repr__(self) -> str:
         return f"<RedisFrontier {self._store.connection.address.shown}>"
 
+    @property
+    def trips(self) -> int:
+        """Round trips to the server so far."""
+        return self._store.connection.trips
+
     # -- writing ---------------------------------------------------------------------------------
     def enqueue(self, urls: Sequence[Discovery], now: float) -> EnqueueResult:
         return enqueue.enqueue(self._store, urls, now)

@@ -60,6 +60,11 @@ class SharedPacer(Pacer):
         self._heard_events: list[PaceEvent] = []
         super().__init__(clock, ledger, rng=rng)
 
+    @property
+    def trips(self) -> int:
+        """Round trips to the server so far."""
+        return self._exchange.trips
+
     def when_news(self, call: Callable[[], object]) -> None:
         self._exchange.on_answer = call
 
