@@ -61,9 +61,10 @@ check: $(DEV)  ## style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-docs: $(STAMP)   ## write the generated documents again: site file and its schema
+docs: $(STAMP)   ## write the generated documents again: site file, its schema, tables
 	@$(BIN)/nightcrawl schema --output docs/site-file.schema.json
 	@$(BIN)/nightcrawl schema --markdown --output docs/site-file.md
+	@$(BIN)/nightcrawl schema --tables --output docs/tables.md
 
 clean-data:      ## forget everything that was crawled
 	@rm -rf data && echo "removed ./data"

@@ -1,4 +1,4 @@
-"""`nightcrawl schema`: what a site file may hold, as JSON schema for editors or Markdown for people."""
+"""`nightcrawl schema`: what a site file may hold and what the tables hold, for editors and for people."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ __all__ = ["schema"]
 def schema(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="The reference page instead.")] = False,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="The reference page of the published tables instead.")
+    ] = False,
 ) -> None:
     """Print the JSON schema of a site file."""
-    if markdown:
+    if tables:
+        from resources.warehouse.reference import tables_markdown
+
+        text = tables_markdown()
+    elif markdown:
         from resources.site.reference import reference_markdown
 
         text = reference_markdown()
