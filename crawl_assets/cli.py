@@ -18,6 +18,7 @@ from crawl_assets.commands import (
     import_warc,
     init,
     metrics,
+    move,
     plan,
     practice_site,
     prepare,
@@ -70,6 +71,7 @@ app.command("sql", rich_help_panel=_LOOKING)(sql.sql)
 
 app.command("retry", rich_help_panel=_MENDING)(retry.retry)
 app.command("seed", rich_help_panel=_MENDING)(seed.seed)
+app.command("move", rich_help_panel=_MENDING)(move.move)
 app.command("reset", rich_help_panel=_MENDING)(reset.reset)
 app.command("publish", rich_help_panel=_MENDING)(publish.publish)
 

@@ -1,34 +1,56 @@
-"""Moving a ledger between back-ends, with its nights: the new place starts from what the old one learned."""
+"""Moving a ledger between back-ends, beside `resources.frontier.move`: what was learned of each domain goes along.
+
+Rows, nights and orders that were not obeyed yet. Orders get the target's numbers, and rows a `command_seq` that fits
+them. Running it twice changes nothing but that orders not obeyed yet are sent again, which is no harm: they are
+states (slow down until, pause, resume), not steps.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from resources.pacing.ledger.base import Ledger, LedgerError
+from .base import Ledger, LedgerError, LedgerRow
 
-__all__ = ["move_ledger"]
+__all__ = ["LedgerMoved", "move_ledger"]
 
 
-def move_ledger(source: Ledger, target: Ledger) -> int:
-    """Copy every row and night; returns how many rows. Doing it again changes nothing.
+@dataclass(frozen=True, slots=True)
+class LedgerMoved:
+    """How many went over."""
 
-    Orders that no crawl has obeyed yet are sent anew, since each ledger numbers its own. LedgerError when the
-    target does not hold what was written.
-    """
+    rows: int
+    nights: int
+    commands: int
+
+
+def move_ledger(source: Ledger, target: Ledger) -> LedgerMoved:
+    """Copy everything and read it back; LedgerError when the target does not have it afterwards."""
     rows = source.all()
-    target.save(replace(row, command_seq=0) for row in rows)
-    for row in rows:
-        target.append_history(source.history(row.domain))
-        if target.history(row.domain) != source.history(row.domain):
-            raise LedgerError(f"{row.domain}: the nights of the two ledgers differ; move again")
     obeyed = {row.domain: row.command_seq for row in rows}
-    sent = {replace(command, seq=0) for command in target.commands()}
-    for command in source.commands():
-        if command.seq > obeyed.get(command.domain, 0) and replace(command, seq=0) not in sent:
-            target.send(command)
-    there = {row.domain: row for row in target.all()}
+    numbers = [command.seq for command in target.commands()]
+    before = max(numbers, default=0)
+    moved = [replace(row, command_seq=before) for row in rows]
+    target.save(moved)
+    nights = 0
     for row in rows:
-        kept = there.get(row.domain)
-        if kept is None or kept.updated_at < row.updated_at:
-            raise LedgerError(f"{row.domain}: its row did not arrive; move again")
-    return len(rows)
+        history = source.history(row.domain)
+        target.append_history(history)
+        nights += len(history)
+        if [night.night for night in target.history(row.domain)][: len(history)] != [
+            n.night for n in history
+        ]:
+            raise LedgerError(f"{row.domain}: its nights are not all in the new ledger; move it again")
+    waiting = [c for c in source.commands() if c.seq > obeyed.get(c.domain, 0)]
+    for command in waiting:
+        target.send(command)
+    _check(moved, target)
+    return LedgerMoved(len(rows), nights, len(waiting))
+
+
+def _check(rows: Iterable[LedgerRow], target: Ledger) -> None:
+    for row in rows:
+        there = target.load(row.domain)
+        # A row that is newer there stays, as everywhere.
+        if there is None or there.updated_at < row.updated_at:
+            raise LedgerError(f"{row.domain}: its row did not arrive in the new ledger; move it again")
