@@ -148,9 +148,8 @@ class TrapGuard:
     # -- after it ----------------------------------------------------------------------------------------------
     def lost(self, claim: Claim) -> None:
         """No page came of a claim that was let through."""
-        if self._sessions.suspecting:
-            self._sessions.lost(claim.key)
-            self._stir()
+        self._sessions.lost(claim.key)
+        self._stir()
 
     def page(
         self,

@@ -77,6 +77,7 @@ class SessionLearner:
         self._suspected: list[_Suspect] = []
         self._learned: dict[str, _Suspect] = {}
         self._covered: set[bytes] = set()  # rests that were fetched under some value
+        self._on_way: dict[bytes, bytes] = {}  # URL key → rest that it covers once it has come
         self._needles: re.Pattern[str] | None = None
         self.changed = False
         for name, value in dict((saved or {}).get("learned", {})).items():
@@ -196,6 +197,8 @@ class SessionLearner:
     # -- after it ----------------------------------------------------------------------------------------------
     def lost(self, key: bytes) -> None:
         """The request for a URL that was admitted brought no page."""
+        if (missed := self._on_way.pop(key, None)) is not None:
+            self._covered.discard(missed)
         for suspect in self._suspected:
             rest = suspect.out.pop(key, None)
             if rest is not None:
@@ -206,6 +209,7 @@ class SessionLearner:
 
     def page(self, url: str, key: bytes, body: bytes, content_hash: bytes, links: Sequence[str]) -> None:
         """A page came."""
+        self._on_way.pop(key, None)
         if self._suspected:
             self._compare(url, key, body, links)
         if "?" in url:
@@ -295,6 +299,9 @@ class SessionLearner:
             ]
             self._covered.update(xxh3_128_digest(url.encode()) for url in stored)
             self._covered |= suspect.bodies.keys()
+            if not suspect.name.startswith("/"):
+                self._on_way.update(suspect.out)
+                self._covered.update(suspect.out.values())
             self._learned[suspect.name] = suspect
             names = "|".join(re.escape(n[1:]) for n in self._learned if not n.startswith("/"))
             paths = any(n.startswith("/") for n in self._learned)
