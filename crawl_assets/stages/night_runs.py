@@ -6,6 +6,7 @@ A domain counts by the last run that had it: one that failed, was mended and ran
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -118,11 +119,9 @@ def _run(record: RunRecord, count: int) -> RunFacts:
 
 def _when_red(description: str) -> str:
     """What a check's description says to do."""
-    for sign in ("When red: ", "When it fails: "):
-        if sign in description:
-            cure = description.partition(sign)[2].strip()
-            return cure[:1].upper() + cure[1:]
-    return description
+    found = re.search(r"When (?:red|it fails)[:,] (.+)", description, re.DOTALL)
+    cure = found[1].strip() if found else description
+    return cure[:1].upper() + cure[1:]
 
 
 def _fallen(instance: dg.DagsterInstance, run_id: str, cures: dict[str, str]) -> Iterator[Fallen]:

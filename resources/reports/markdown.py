@@ -42,11 +42,11 @@ def night_markdown(facts: NightFacts) -> str:
     sentence, _ = headline(facts)
     lines = [f"## Night {facts.night}", "", f"**{sentence}**", ""]
     for need in needs(facts):
-        sign = "🔴" if need.urgency == "act" else "🟡"
-        lines.append(f"{sign} **{_cell(need.title)}** — {_cell(need.cure)}")
-        lines += [f"   - `{_cell(domain)}` {_cell(words)}" for domain, words in need.domains[:NAMED]]
+        todo = "To do" if need.urgency == "act" else "To look at"
+        lines += [f"**{todo}: {_cell(need.title)}.** {_cell(need.cure)}", ""]
+        lines += [f"- `{_cell(domain)}` {_cell(words)}" for domain, words in need.domains[:NAMED]]
         if len(need.domains) > NAMED:
-            lines.append(f"   - and {len(need.domains) - NAMED:,} more")
+            lines.append(f"- and {len(need.domains) - NAMED:,} more")
         lines.append("")
     lines += _charts(facts)
     lines += [

@@ -233,7 +233,9 @@ def domains_section(facts: NightFacts) -> str:
     )
     classes = ("name", "n", "n opt", "n", "n", "n", "n", "n opt", "n opt", "n opt")
     body = _table(heads, rows, classes) + _more(len(ordered), SHOWN, "select * from domains")
-    return _section("Domains", body, "hits: of the cache; rate: where the night ended; limit: the server's, as understood")
+    return _section(
+        "Domains", body, "hits: of the cache; rate: where the night ended; limit: the server's, as understood"
+    )
 
 
 def forecast_section(facts: NightFacts) -> str:

@@ -38,6 +38,10 @@ mutation($id: String!) { terminateRun(runId: $id) {
   __typename ... on TerminateRunFailure { message } ... on PythonError { message }
 } }"""
 STATUS = "query($id: ID!) { runOrError(runId: $id) { ... on Run { status tags { key value } } } }"
+KEYS = (
+    "query($asset: AssetKeyInput!) { assetNodeOrError(assetKey: $asset) { ... on AssetNode "
+    "{ partitionKeysByDimension { partitionKeys } } } }"
+)
 RUNS = (
     "query { runsOrError(limit: 50) { ... on Runs { results { runId status jobName tags { key value } } } } }"
 )
@@ -124,11 +128,19 @@ class Operated:
         data: dict[str, Any] = answer["data"]
         return data
 
-    def launch(self, job: str, first: str, last: str = "", config: dict[str, Any] | None = None) -> str:
+    def launch(
+        self,
+        job: str,
+        first: str,
+        last: str = "",
+        config: dict[str, Any] | None = None,
+        more_tags: dict[str, str] | None = None,
+    ) -> str:
         """Start a job over a range of domains; the run's id."""
         tags = {
             "dagster/asset_partition_range_start": first,
             "dagster/asset_partition_range_end": last or first,
+            **(more_tags or {}),
         }
         params = {
             "selector": {
@@ -162,6 +174,11 @@ class Operated:
     def runs(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.ask(RUNS)["runsOrError"]["results"]
         return found
+
+    def partitions_of(self, asset: str) -> list[str]:
+        """The partition keys of an asset, in their order: what ranges go by."""
+        node = self.ask(KEYS, asset={"path": [asset]})["assetNodeOrError"]
+        return list(node["partitionKeysByDimension"][0]["partitionKeys"])
 
     def ended(self, run_id: str, seconds: float = 120.0) -> str:
         """The status with which the run ends."""
