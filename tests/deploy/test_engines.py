@@ -70,7 +70,7 @@ def engine(folder: Path, monkeypatch: pytest.MonkeyPatch, broker: str) -> Iterat
         monkeypatch.setenv("NIGHTCRAWL_HEARTBEAT", house.redis.address[:-1] + "2")
         monkeypatch.setenv("NIGHTCRAWL_DAGSTER_POSTGRES", database)
         operator = Operated(home, house.installation, free_port(), log=folder / "dagster.log")
-        stack.callback(lambda: operator.process is not None and operator.down())
+        stack.callback(operator.down)
         operator.up()
         yield house, operator
 
@@ -89,7 +89,9 @@ def test_a_lost_worker_costs_time_and_nothing_else(
         for machine in machines:
             stack.callback(machine.lose)
         # One backfill's worth of runs: two domains each.
-        launched = [operator.launch("fetch", *house.domains[at : at + 2]) for at in range(0, DOMAINS, 2)]
+        launched = [
+            operator.launch("fetch", house.domains[at], house.domains[at + 1]) for at in range(0, DOMAINS, 2)
+        ]
         wait_for(lambda: len(working(operator)) == 2 and house.fetched() > 20, 120.0)
         machines[0].lose()
         lost_at = time.monotonic()
@@ -117,17 +119,18 @@ def test_terminate_drains_and_a_stopped_worker_hands_its_run_on(
 ) -> None:
     with engine(tmp_path, monkeypatch, "redis") as (house, operator), ExitStack() as stack:
         machines = [Machine("one", tmp_path)]
-        stack.callback(lambda: [machine.lose() for machine in machines])
-        first = operator.launch("fetch", *house.domains[:2])
+        stack.callback(machines[0].lose)
+        first = operator.launch("fetch", house.domains[0], house.domains[1])
         wait_for(lambda: operator.status(first) == "STARTED" and house.fetched() > 5, 120.0)
         operator.terminate(first)
         assert operator.ended(first, 45.0) == "CANCELED"
         assert sum(counts.leased for counts in house.counts().values()) == 0
         kept = house.fetched()
 
-        second = operator.launch("fetch", *house.domains[:2])
+        second = operator.launch("fetch", house.domains[0], house.domains[1])
         wait_for(lambda: operator.status(second) == "STARTED" and house.fetched() > kept + 5, 60.0)
         machines.append(Machine("two", tmp_path))
+        stack.callback(machines[1].lose)
         machines[0].signal(signal.SIGTERM)
         assert operator.ended(second, 45.0) == "FAILURE"
         assert machines[0].process.wait(60) == 0, "it waits for its run to drain, then ends well"
