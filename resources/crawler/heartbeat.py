@@ -59,7 +59,7 @@ class Heartbeat:
 
     def _look(self) -> dict[str, int]:
         open_lanes = [lane.domain for lane in list(self._lanes.values()) if not lane.closed]
-        return {domain: self._storage.frontier.counts(domain).pending for domain in open_lanes}
+        return {name: c.pending for name, c in self._storage.frontier.counts_of(open_lanes).items()}
 
     def _trap_states(self) -> dict[str, str]:
         """What the trap guards have learned since they were last kept, by name of the value."""

@@ -315,6 +315,10 @@ class Frontier(Protocol):
     # -- reading ---------------------------------------------------------------------------------
     def counts(self, domain: str) -> StateCounts: ...
 
+    def counts_of(self, domains: Sequence[str]) -> dict[str, StateCounts]:
+        """Counts of these domains, in one round trip."""
+        ...
+
     def all_counts(self) -> Mapping[str, StateCounts]:
         """Counts of every domain that has a URL."""
         ...

@@ -323,6 +323,9 @@ class MemoryFrontier:
         urls = self._domains.get(domain)
         return StateCounts() if urls is None else urls.counts()
 
+    def counts_of(self, domains: Sequence[str]) -> dict[str, StateCounts]:
+        return {domain: self.counts(domain) for domain in domains}
+
     def all_counts(self) -> Mapping[str, StateCounts]:
         return {name: urls.counts() for name, urls in self._domains.items() if urls.rows}
 

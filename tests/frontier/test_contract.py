@@ -481,3 +481,6 @@ def test_all_counts_of_many_domains(frontier: Frontier) -> None:
     frontier.enqueue([url("a", f"d{number}.example") for number in range(5_000)], 1.0)
     counts = frontier.all_counts()
     assert len(counts) == 5_000 and set(map(repr, counts.values())) == {repr(StateCounts(pending=1))}
+    some = ["d7.example", "unknown.example"]
+    assert frontier.counts_of(some) == {some[0]: StateCounts(pending=1), some[1]: StateCounts()}
+    assert frontier.counts_of([]) == {}

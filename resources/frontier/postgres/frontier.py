@@ -88,6 +88,9 @@ class PostgresFrontier:
     def counts(self, domain: str) -> StateCounts:
         return whole_rows.counts(self._database, domain)
 
+    def counts_of(self, domains: Sequence[str]) -> dict[str, StateCounts]:
+        return whole_rows.counts_of(self._database, domains)
+
     def all_counts(self) -> Mapping[str, StateCounts]:
         return whole_rows.all_counts(self._database)
 

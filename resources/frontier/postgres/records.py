@@ -9,7 +9,18 @@ from resources.frontier.base import Source, State, StateCounts, UrlRecord
 from resources.frontier.postgres.database import CHUNK, Database, Writing, clean
 from resources.frontier.postgres.statements import read_statements
 
-__all__ = ["all_counts", "counts", "due", "failures", "get", "known", "put_records", "records", "recount"]
+__all__ = [
+    "all_counts",
+    "counts",
+    "counts_of",
+    "due",
+    "failures",
+    "get",
+    "known",
+    "put_records",
+    "records",
+    "recount",
+]
 
 _SQL = read_statements("records.sql")
 _COUNTERS = "pending, leased, done, failed, excluded"
@@ -19,6 +30,14 @@ def counts(database: Database, domain: str) -> StateCounts:
     """See `Frontier.counts`."""
     rows = database.rows(f"SELECT {_COUNTERS} FROM domain WHERE name = %s", (clean(domain),))
     return StateCounts(*rows[0]) if rows else StateCounts()
+
+
+def counts_of(database: Database, domains: Sequence[str]) -> dict[str, StateCounts]:
+    """See `Frontier.counts_of`."""
+    names = {clean(domain): domain for domain in domains}
+    rows = database.rows(f"SELECT name, {_COUNTERS} FROM domain WHERE name = ANY(%s::text[])", (list(names),))
+    found = {names[name]: StateCounts(*numbers) for name, *numbers in rows}
+    return {domain: found.get(domain, StateCounts()) for domain in domains}
 
 
 def all_counts(database: Database) -> Mapping[str, StateCounts]:

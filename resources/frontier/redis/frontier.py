@@ -97,6 +97,9 @@ class RedisFrontier:
     def counts(self, domain: str) -> StateCounts:
         return whole_rows.counts(self._store, domain)
 
+    def counts_of(self, domains: Sequence[str]) -> dict[str, StateCounts]:
+        return whole_rows.counts_of(self._store, domains)
+
     def all_counts(self) -> Mapping[str, StateCounts]:
         return whole_rows.all_counts(self._store)
 

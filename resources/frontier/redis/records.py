@@ -14,7 +14,18 @@ from resources.frontier.base import State, StateCounts, UrlRecord
 from resources.frontier.redis.record import record_bytes, record_of, text
 from resources.frontier.redis.store import BUCKETS, CHUNK, Store
 
-__all__ = ["all_counts", "counts", "due", "failures", "get", "known", "put_records", "records", "recount"]
+__all__ = [
+    "all_counts",
+    "counts",
+    "counts_of",
+    "due",
+    "failures",
+    "get",
+    "known",
+    "put_records",
+    "records",
+    "recount",
+]
 
 #: As in lua/queue.lua.
 _HOUR = 3600
@@ -29,6 +40,12 @@ def _counts(numbers: Sequence[bytes | None]) -> StateCounts:
 def counts(store: Store, domain: str) -> StateCounts:
     """See `Frontier.counts`."""
     return _counts(store.connection.one("HMGET", store.meta(domain), *range(len(State))))
+
+
+def counts_of(store: Store, domains: Sequence[str]) -> dict[str, StateCounts]:
+    """See `Frontier.counts_of`."""
+    replies = store.run([("HMGET", store.meta(domain), *range(len(State))) for domain in domains])
+    return {domain: _counts(numbers) for domain, numbers in zip(domains, replies, strict=True)}
 
 
 def all_counts(store: Store) -> Mapping[str, StateCounts]:

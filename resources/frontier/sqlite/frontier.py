@@ -93,6 +93,10 @@ class SqliteFrontier:
         with self._session.database.explained():
             return self._session.domains.counts(domain)
 
+    def counts_of(self, domains: Sequence[str]) -> dict[str, StateCounts]:
+        with self._session.database.explained():
+            return {domain: self._session.domains.counts(domain) for domain in domains}
+
     def all_counts(self) -> Mapping[str, StateCounts]:
         with self._session.database.explained():
             return self._session.domains.all_counts()

@@ -38,8 +38,9 @@ TURN_S = 0.2
 URGENT_S = 0.02
 #: Permits lapse here before they do on the server (PERMIT_S of `turn.lua`, 20 s).
 LAPSE_S = 12.0
-#: A slot taken later than that is void: others have had theirs since.
-LATE_S = 0.1
+#: A slot taken later than that is void: others have had theirs since. Where the limiter takes one request at a
+#: time, much sooner. Between them: a process that is held up for a moment makes it up, at its usual gaps.
+LATE_S, LATE_NO_BURST_S = 0.2, 0.03
 #: Displacement where the limiter takes one request at a time: more of it would only draw refusals.
 JITTER_NO_BURST = 0.02
 _REFUSALS = (429, 503)
@@ -159,12 +160,12 @@ class SharedPacer(Pacer):
         assert isinstance(lane, SharedLane)
         lane.interval = interval
         limits = lane.limits
-        jitter = limits.jitter
+        jitter, late = limits.jitter, LATE_S
         if lane.learner is not None and (lane.learner.limit_burst or NO_BURST) < NO_BURST:
-            jitter = min(jitter, JITTER_NO_BURST)
+            jitter, late = min(jitter, JITTER_NO_BURST), LATE_NO_BURST_S
         while lane.slots:
             slot = lane.slots.popleft()
-            if slot < now - LATE_S - interval or slot < lane.gate:
+            if slot < now - late - interval or slot < lane.gate:
                 continue  # void: its time has passed for everybody
             due = slot + self._random() * jitter * interval
             if limits.burst == 1 and lane.in_flight:
