@@ -19,6 +19,7 @@ from crawl_assets.commands import (
     init,
     metrics,
     move,
+    pace,
     plan,
     practice_site,
     prepare,
@@ -69,6 +70,7 @@ app.command("metrics", rich_help_panel=_LOOKING)(metrics.metrics)
 app.command("why", rich_help_panel=_LOOKING)(why.why)
 app.command("sql", rich_help_panel=_LOOKING)(sql.sql)
 
+app.command("pace", rich_help_panel=_MENDING)(pace.pace)
 app.command("retry", rich_help_panel=_MENDING)(retry.retry)
 app.command("seed", rich_help_panel=_MENDING)(seed.seed)
 app.command("move", rich_help_panel=_MENDING)(move.move)

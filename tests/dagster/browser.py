@@ -64,11 +64,11 @@ class Browser:
                 result: dict[str, Any] = message["result"]
                 return result
 
-    def size(self, width: int, height: int, *, phone: bool = False) -> None:
+    def size(self, width: int, height: int, *, phone: bool = False, density: float = 1.0) -> None:
         """The window; `phone` with its pixel density and its meta viewport."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
-            width=width, height=height, deviceScaleFactor=2 if phone else 1, mobile=phone,
+            width=width, height=height, deviceScaleFactor=2.0 if phone else density, mobile=phone,
         )  # fmt: skip
 
     def open(self, url: str, *words: str) -> None:
@@ -134,7 +134,8 @@ def chromium() -> Iterator[Browser]:
             stderr=subprocess.DEVNULL,
         )
         try:
-            with connect(_tab(Path(profile), process), max_size=None) as socket:
+            # Without pings: a test may leave the browser alone for minutes, and nobody reads the answers then.
+            with connect(_tab(Path(profile), process), max_size=None, ping_interval=None) as socket:
                 yield Browser(socket)
         finally:
             process.terminate()
