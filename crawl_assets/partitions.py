@@ -20,7 +20,15 @@ from resources.installation import Installation
 from resources.site.catalog import Catalog
 from resources.site.load import Problem
 
-__all__ = ["PartitionChange", "contiguous", "domains", "sync_partitions", "usable_sites", "wanted_domains"]
+__all__ = [
+    "PartitionChange",
+    "contiguous",
+    "domains",
+    "known_domains",
+    "sync_partitions",
+    "usable_sites",
+    "wanted_domains",
+]
 
 domains = dg.DynamicPartitionsDefinition(name="domains")
 
@@ -38,10 +46,10 @@ class PartitionChange:
 
 
 def wanted_domains(catalog: Catalog, met: Iterable[str]) -> list[str]:
-    """Domains in site order: those named, then those met while crawling that a wildcard covers."""
+    """Domains in site order: those named, then those of seeds or met while crawling that a wildcard covers."""
     named = {d: None for site in catalog for d in site.domains if not d.startswith("*.")}
     covered: dict[str, list[str]] = {}
-    for domain in met:
+    for domain in {*met, *catalog.below_wildcards}:
         site = catalog.for_domain(domain)
         if site is not None and domain not in named:
             covered.setdefault(site.name, []).append(domain)
@@ -80,7 +88,7 @@ def sync_partitions(instance: dg.DagsterInstance, installation: Installation) ->
     # Read before the files: what somebody else adds meanwhile is not in an older view of the files, and must stay.
     present = set(instance.get_dynamic_partitions(name))
     _, catalog, problems = usable_sites(installation.sites)
-    wanted = wanted_domains(catalog, _met(installation, catalog))
+    wanted = known_domains(installation, catalog)
     added = [d for d in wanted if d not in present]
     if added:
         instance.add_dynamic_partitions(name, added)
@@ -90,6 +98,11 @@ def sync_partitions(instance: dg.DagsterInstance, installation: Installation) ->
         for domain in retired:
             instance.delete_dynamic_partition(name, domain)
     return PartitionChange(tuple(added), tuple(retired), tuple(problems))
+
+
+def known_domains(installation: Installation, catalog: Catalog) -> list[str]:
+    """The domains of `catalog`, with those below its wildcards that seeds name or earlier crawls met."""
+    return wanted_domains(catalog, _met(installation, catalog))
 
 
 def _met(installation: Installation, catalog: Catalog) -> list[str]:

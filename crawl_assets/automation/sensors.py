@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 
 from crawl_assets.automation.alerts import Alert, AlertChannels, deliver_once
+from crawl_assets.automation.check_alerts import check_alerts
 from crawl_assets.automation.jobs import REPARSE
 from crawl_assets.automation.nights import night_reports
 from crawl_assets.automation.reconciliation import clear_lost_runs
@@ -142,4 +143,4 @@ def alerts_of(context: dg.RunFailureSensorContext, channels: AlertChannels) -> I
         yield Alert(night, stage, tuple(d for d, _ in fallen_here), fallen_here[0][1], link)
 
 
-SENSORS = (site_files, night_reports, lost_runs, failure_alerts)
+SENSORS = (site_files, night_reports, lost_runs, failure_alerts, check_alerts)

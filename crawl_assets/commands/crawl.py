@@ -62,7 +62,9 @@ def crawl(
         elif url is not None:
             wanted = [_of_url(installation, url, contact)]
         else:
-            wanted = installation.catalog().domains()
+            from crawl_assets.partitions import known_domains
+
+            wanted = known_domains(installation, installation.catalog())
         domains = _chosen(wanted, domain)
         say(f"crawling {', '.join(domains[:5])}{f' and {len(domains) - 5} more' if len(domains) > 5 else ''}")
         outcome = run_night(installation, NightOrder(domains, max_pages, minutes, force))
@@ -81,6 +83,7 @@ def _of_file(installation: Installation, path: Path) -> tuple[Installation, list
     import os
     from dataclasses import replace
 
+    from resources.site.catalog import Catalog
     from resources.site.load import load_site
 
     if not path.is_file():
@@ -89,7 +92,9 @@ def _of_file(installation: Installation, path: Path) -> tuple[Installation, list
     if path.resolve().parent != installation.sites.resolve():
         installation = replace(installation, sites=path.absolute())
         os.environ["NIGHTCRAWL_SITES"] = str(path.absolute())
-    return installation, [d for d in found.domains if not d.startswith("*.")]
+    from crawl_assets.partitions import known_domains
+
+    return installation, known_domains(installation, Catalog([found], path.absolute().parent))
 
 
 def _of_url(installation: Installation, url: str, contact: str | None) -> str:

@@ -217,7 +217,7 @@ class Rest:
         if night.does(publish.ASSET) and not night.stop.is_set() and (chosen or (last and night.fallen)):
             await publish.publish_domains(night, chosen, self._audited)
         if night.asks(freshness.SPEC):
-            await _freshness(night, chosen)
+            await _freshness(night, chosen, left_behind=tuple(night.fallen) if last else ())
 
 
 async def _fetch_checks(night: Night, domain: str) -> None:
@@ -306,7 +306,10 @@ def _seen_tonight(report: DomainReport | None) -> str:
     return ", ".join(f"{n} {words}" for n, words in seen if n)
 
 
-async def _freshness(night: Night, chosen: Sequence[str]) -> None:
+async def _freshness(night: Night, chosen: Sequence[str], left_behind: Sequence[str] = ()) -> None:
+    """`left_behind`: domains that fell. Their readers have older rows, and these age; where there are none yet, what
+    they fell at says it already."""
+
     def look() -> dict[str, float]:
         try:
             with published(night.installation) as connection:
@@ -316,7 +319,7 @@ async def _freshness(night: Night, chosen: Sequence[str]) -> None:
         return {domain: float(at) for domain, at in rows if at is not None}
 
     found = await asyncio.to_thread(look)
-    for domain in chosen:
+    for domain in (*chosen, *(d for d in left_behind if d in found and d not in chosen)):
         site = night.catalog.for_domain(domain)
         if site is not None:
             finding = freshness.freshness(found.get(domain), time.time(), site.quality.max_age)

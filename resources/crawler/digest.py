@@ -328,8 +328,9 @@ class Digester:
                 verdict_version=DETECTOR_VERSION,
                 note=evidence[:1000],
             )
-            lane.report.walls += 1
-            pace = Outcome.WALL if verdict.kind in DOMAIN_WALLS else Outcome.OK
+            turned_away = verdict.kind in DOMAIN_WALLS
+            lane.report.walls += turned_away
+            pace = Outcome.WALL if turned_away else Outcome.OK
             return self._failed(
                 lane, claim, result, f"wall_{verdict.kind}", f"{name}: {evidence}", now, None, pace=pace,
                 version=PageVersion(aside, result.body), outcome="wall",

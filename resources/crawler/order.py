@@ -62,7 +62,7 @@ class DomainReport:
     retries: int = 0
     failed: int = 0
     excluded: int = 0
-    walls: int = 0
+    walls: int = 0  # that turn us away (taxonomy.DOMAIN_WALLS); a soft 404 is a failure by its cause
     throttled: int = 0  # 429 and 503
     forbidden: int = 0
     server_errors: int = 0

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 from .load import Problem, load_sites, read_sites
 from .model import Site
+from .seeds import seed_domains
 
 __all__ = ["Catalog"]
 
@@ -52,8 +54,20 @@ class Catalog:
         return next((s for s in self.sites if s.name == name), None)
 
     def domains(self) -> list[str]:
-        """Domains named exactly (wildcards show up as their hosts are met)."""
-        return sorted(self._exact)
+        """Domains named exactly, and hosts of seeds that a wildcard covers. The other hosts below a wildcard show up
+        in the frontier as they are met."""
+        return sorted({*self._exact, *self.below_wildcards})
+
+    @cached_property
+    def below_wildcards(self) -> tuple[str, ...]:
+        """Hosts that no file names and a seed of the site that covers them does. Reads files of URLs."""
+        return tuple(
+            domain
+            for site in self.sites
+            if any(d.startswith("*.") for d in site.domains)
+            for domain in seed_domains(site.seeds, self.folder)
+            if domain not in self._exact and self.for_domain(domain) is site
+        )
 
     def __iter__(self) -> Iterator[Site]:
         return iter(self.sites)

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from resources.web.urls import parse, redact
 
-__all__ = ["SeedError", "expand", "expand_seeds", "seed_problems"]
+__all__ = ["SeedError", "expand", "expand_seeds", "seed_domains", "seed_problems"]
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)(?:\.\.(\d+))?\}")
+_SCHEME_AND_HOST = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
 #: More URLs than this from one range is a typing mistake more often than a wish.
 MAX_RANGE = 1_000_000
 #: Enough to see what is wrong with a file of URLs.
@@ -107,6 +108,23 @@ def expand_seeds(seeds: Sequence[str], folder: Path | None) -> list[str]:
         except SeedError as error:
             raise SeedError(str(error), index) from None
     return list(found)
+
+
+def seed_domains(seeds: Sequence[str], folder: Path | None) -> list[str]:
+    """`host[:port]` of every seed, sorted. Ranges in paths are not expanded: the host alone is looked at.
+
+    Seeds that cannot be used are left out: `seed_problems` names them.
+    """
+    texts: dict[str, None] = {}
+    for seed in seeds:
+        try:
+            lines = [t for _, t in _lines(_file(seed, folder))] if seed.startswith("@") else [seed]
+            for line in lines:
+                if (start := _SCHEME_AND_HOST.match(line)) is not None and start[0] not in texts:
+                    texts |= dict.fromkeys([start[0], *expand(start[0])])
+        except SeedError:
+            continue
+    return sorted({found.domain for text in texts if "{" not in text and (found := parse(text)) is not None})
 
 
 def seed_problems(

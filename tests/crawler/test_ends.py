@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from crawl_assets.checks.ban_signals import ban_signals
 from practice_site import practice_site_process
 from resources.crawler.order import CrawlOrder
 from resources.crawler.session import CrawlSession
@@ -22,6 +23,17 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.9", 0))
         return int(probe.getsockname()[1])
+
+
+# -- pages that are none ---------------------------------------------------------------------------------------------
+def test_a_page_that_says_not_found_is_a_failure_and_no_wall(tmp_path: Path) -> None:
+    with practice_site_process(n_products=10, soft_404s=4) as site:
+        house = House(tmp_path)
+        house.write(site.domain)
+        report = house.night(site.domain)[site.domain]
+        assert report.causes["wall_soft_404"] == 4
+        assert report.walls == 0
+        assert ban_signals(report).passed
 
 
 # -- the circuit breaker -------------------------------------------------------------------------------------------

@@ -8,7 +8,9 @@ import dagster as dg
 
 from crawl_assets.automation.sensors import site_files
 from crawl_assets.partitions import contiguous, domains, sync_partitions
+from resources.frontier.base import Discovery
 from resources.installation_resource import InstallationResource
+from resources.web.urls import key
 from tests.dagster.conftest import House
 
 
@@ -28,6 +30,23 @@ def test_domains_of_a_site_stand_together(house: House) -> None:
     house.write_site(["z.example", "m.example"], "one")
     house.write_site(["a.example"], "two")
     assert keys(house) == ["z.example", "m.example", "a.example"]
+
+
+def test_hosts_below_a_wildcard_are_domains_when_a_seed_names_them_or_a_crawl_met_them(house: House) -> None:
+    seeds = ["https://a.shop.example/", "https://b{1..2}.shop.example/list?page={1..500}", "@more.txt"]
+    (house.installation.sites / "more.txt").write_text("https://c.shop.example/x # a comment\n")
+    house.write_site(["*.shop.example"], seeds=seeds, canaries=[])
+    below = ["a.shop.example", "b1.shop.example", "b2.shop.example", "c.shop.example"]
+    assert keys(house) == below == house.installation.catalog().domains()
+    first = look(house)
+    assert isinstance(first, dg.SensorResult)
+    frontier = house.installation.open_frontier()
+    for host in ("met.shop.example", "elsewhere.example"):
+        url = f"https://{host}/"
+        frontier.enqueue([Discovery(key(url), url, host)], now=1.0)
+    frontier.close()
+    look(house, first.cursor)
+    assert keys(house) == [*below, "met.shop.example"]
 
 
 def test_a_removed_site_is_retired_and_comes_back_with_its_history(house: House) -> None:
