@@ -65,6 +65,10 @@ def plans(
     if coming is None or datetime.fromtimestamp(coming.first, UTC) - now > AHEAD:
         yield dg.SkipReason("no night begins within half an hour")
         return
+    if datetime.fromtimestamp(coming.first, UTC) <= now:
+        # A plan made now would know what the night has already done.
+        yield dg.SkipReason(f"the night {coming.night} has begun")
+        return
     yield dg.RunRequest(
         run_key=f"plan {coming.night}",
         run_config={"ops": {night_plan.op.name: {"config": {"night": coming.night}}}},

@@ -119,6 +119,7 @@ def test_the_next_night_is_planned_half_an_hour_before(house: House) -> None:
     (request,) = tick("2099-11-28 23:35")
     assert request.run_key == "plan 2099-11-29"
     assert tick("2099-11-28 23:55")[0].run_key == request.run_key  # the daemon launches a key once
+    assert tick("2099-11-29 00:05") == []  # begun: what is planned now would know what was done already
 
 
 def test_sites_of_one_night_are_planned_together_each_with_its_own_begin(house: House) -> None:
