@@ -66,9 +66,21 @@ def rabbitmq() -> Iterator[str]:
         with suppress(ProcessLookupError):
             os.killpg(server.pid, signal.SIGKILL)
         server.wait()
-        # The name server of Erlang is a process of its own, on the port that was chosen here.
-        if (epmd := shutil.which("epmd")) is not None:
-            subprocess.run([epmd, "-port", str(names), "-kill"], capture_output=True, check=False)
+        _end_name_server(names)
+
+
+def _end_name_server(port: int) -> None:
+    """Erlang's name server is a process of its own, on the port chosen here; it stays while it knows a node."""
+    epmd = shutil.which("epmd")
+    for _ in range(50):
+        if epmd is None:
+            return
+        done = subprocess.run(
+            [epmd, "-port", str(port), "-kill"], capture_output=True, text=True, check=False
+        )
+        if "Killed" in done.stdout or "Cannot connect" in done.stdout + done.stderr:
+            return
+        time.sleep(0.1)
 
 
 def _wait(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
