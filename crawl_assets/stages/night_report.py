@@ -94,6 +94,7 @@ def gather(instance: dg.DagsterInstance, installation: Installation, night: str)
         made_at=time.time(),
         fallen=found.fallen,
         findings=found.findings,
+        stopped=found.stopped,
         queue=found.queue,
         plan=load_plan(installation, night),
         zone=zone_of(catalog),

@@ -18,6 +18,7 @@ from dagster._core.storage.dagster_run import RunRecord
 from crawl_assets.partitions import domains
 from crawl_assets.stages.night import NIGHT_TAG
 from crawl_assets.stages.progress import PROGRESS_OF
+from crawl_assets.stages.publish import ASSET as PUBLISHED
 from resources.crawler.taxonomy import failure_kind
 from resources.reports.facts import Fallen, Finding, QueuePoint, RunFacts
 
@@ -39,6 +40,7 @@ class NightRuns:
     domains: tuple[str, ...]
     fallen: tuple[Fallen, ...]
     findings: tuple[Finding, ...]
+    stopped: tuple[str, ...]
     queue: tuple[QueuePoint, ...]
 
     @property
@@ -69,6 +71,7 @@ def collect(
     cures = {spec.name: _when_red(spec.description or "") for spec in checks}
     fallen: dict[str, Fallen] = {}
     findings: dict[str, list[Finding]] = {}
+    stopped: set[str] = set()
     runs: list[RunFacts] = []
     taking_part: dict[str, None] = {}
     for record in records:
@@ -78,11 +81,19 @@ def collect(
             taking_part[domain] = None
             fallen.pop(domain, None)
             findings.pop(domain, None)
+            stopped.discard(domain)
         run_id = record.dagster_run.run_id
         for one in _fallen(instance, run_id, cures):
             fallen[one.domain] = one
         for finding in _findings(instance, run_id, cures):
             findings.setdefault(finding.domain, []).append(finding)
+            if finding.blocking and finding.domain not in fallen:
+                # A run that was stopped names nobody at its end.
+                stage = f"check {finding.check}"
+                fallen[finding.domain] = Fallen(finding.domain, stage, finding.words, finding.cure)
+        if record.dagster_run.status is dg.DagsterRunStatus.CANCELED:
+            ended_well = _published_in(instance, run_id)
+            stopped.update(d for d in mine if d not in fallen and d not in ended_well)
     place = {key: i for i, key in enumerate(keys)}
     ordered = sorted(taking_part, key=lambda d: place.get(d, len(place)))
     return NightRuns(
@@ -90,6 +101,7 @@ def collect(
         tuple(ordered),
         tuple(fallen[d] for d in ordered if d in fallen),
         tuple(f for d in ordered for f in findings.get(d, ())),
+        tuple(d for d in ordered if d in stopped),
         tuple(_queue(instance, runs)),
     )
 
@@ -177,8 +189,16 @@ def _findings(instance: dg.DagsterInstance, run_id: str, cures: dict[str, str]) 
             name,
             found.description or "failed",
             cures.get(name, ""),
-            bool(found.blocking),
+            bool(found.blocking) and found.severity is dg.AssetCheckSeverity.ERROR,
         )
+
+
+def _published_in(instance: dg.DagsterInstance, run_id: str) -> set[str]:
+    """Domains that a run took to the end before it was stopped."""
+    events = instance.get_records_for_run(run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION).records
+    found = (r.asset_materialization for r in events)
+    last = dg.AssetKey(PUBLISHED)
+    return {m.partition for m in found if m is not None and m.asset_key == last and m.partition is not None}
 
 
 def _queue(instance: dg.DagsterInstance, runs: Sequence[RunFacts]) -> list[QueuePoint]:

@@ -156,6 +156,8 @@ class NightFacts:
     tables: tuple[TableChange, ...] = ()
     fallen: tuple[Fallen, ...] = ()
     findings: tuple[Finding, ...] = ()
+    stopped: tuple[str, ...] = ()
+    """Domains whose last run was stopped before its end."""
     comparison: Comparison | None = None
     history: tuple[NightTotal, ...] = ()
     zone: str = "UTC"
@@ -191,7 +193,7 @@ class NightFacts:
     @property
     def good(self) -> int:
         """Domains that went through to the end."""
-        out = {f.domain for f in self.fallen}
+        out = {f.domain for f in self.fallen} | set(self.stopped)
         return sum(1 for d in self.domains if d.domain not in out and not d.stale)
 
     def table(self, name: str) -> TableChange | None:

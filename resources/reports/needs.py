@@ -12,6 +12,9 @@ __all__ = ["Need", "Urgency", "needs"]
 
 Urgency = Literal["act", "look"]
 
+#: Statuses of runs that have ended.
+_ENDED = frozenset({"SUCCESS", "FAILURE", "CANCELED"})
+
 
 @dataclass(frozen=True, slots=True)
 class Need:
@@ -66,17 +69,21 @@ def _paused(facts: NightFacts) -> Iterator[Need]:
 
 
 def _runs(facts: NightFacts) -> Iterator[Need]:
-    stopped = [
-        (r.run_id[:8], f"{r.job}, {r.domains} domain(s)") for r in facts.runs if r.status == "CANCELED"
-    ]
-    last = max((r.started_at for r in facts.runs), default=0.0)
-    if stopped and any(r.status == "CANCELED" and r.started_at >= last for r in facts.runs):
+    if facts.stopped:
+        left = {d.domain: d.pending for d in facts.domains}
         yield Need(
-            "look",
+            "act",
             "stopped before its end",
-            "Everything fetched until then is kept. Materialize again: it goes on with what is pending.",
-            tuple(stopped),
+            "Everything fetched until then is kept. Launch the job night again over the same domains: it goes on with "
+            "what is pending.",
+            tuple((d, f"{left.get(d, 0):,} URLs are pending") for d in facts.stopped),
         )
+    under_way = [(r.run_id[:8], r.job) for r in facts.runs if r.status not in _ENDED]
+    if under_way:
+        yield Need(
+            "look", "still under way", "The report is made again when all runs have ended.", tuple(under_way)
+        )
+    last = max((r.started_at for r in facts.runs), default=0.0)
     names_nobody = [
         (r.run_id[:8], r.job) for r in facts.runs if r.status == "FAILURE" and r.started_at >= last
     ]

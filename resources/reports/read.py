@@ -59,6 +59,7 @@ def read_night(
     made_at: float,
     fallen: Sequence[Fallen] = (),
     findings: Sequence[Finding] = (),
+    stopped: Sequence[str] = (),
     queue: Sequence[QueuePoint] = (),
     plan: NightPlan | None = None,
     zone: str = "UTC",
@@ -90,7 +91,7 @@ def read_night(
         ]
     finally:
         frontier.close()
-    failed = {f.domain for f in fallen}
+    failed = {f.domain for f in fallen} | set(stopped)
     actuals = {
         d.domain: Actual(d.domain, d.requests, d.wire_bytes, ends.get(d.domain), d.domain in failed)
         for d in shown
@@ -109,6 +110,7 @@ def read_night(
         tables=tuple(tables),
         fallen=tuple(fallen),
         findings=tuple(findings),
+        stopped=tuple(stopped),
         comparison=compare(plan, actuals, ended) if plan is not None else None,
         history=tuple(reversed(history)),
         zone=zone,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -31,6 +32,12 @@ NAMED = 8
 def _section(title: str, body: str, note: str = "") -> str:
     small = f" <small>{escape(note)}</small>" if note else ""
     return f"<section><h2>{escape(title)}{small}</h2>{body}</section>"
+
+
+def _prose(text: str) -> str:
+    """Text of ours, with the little Markdown that descriptions have."""
+    code = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    return re.sub(r"\*([a-z ]+)\*", r"<em>\1</em>", code)
 
 
 def _share(part: float, whole: float) -> str:
@@ -70,7 +77,7 @@ def needs_section(facts: NightFacts) -> str:
         n = len(need.domains)
         parts.append(
             f'<div class="need {need.urgency}"><b>{escape(need.title)}</b>'
-            f'{f" · {n:,}" if n > 1 else ""}<p class="cure">{escape(need.cure)}</p><ul>{named}{more}</ul></div>'
+            f'{f" · {n:,}" if n > 1 else ""}<p class="cure">{_prose(need.cure)}</p><ul>{named}{more}</ul></div>'
         )
     return _section("Needs you", "".join(parts))
 

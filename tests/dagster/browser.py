@@ -29,7 +29,7 @@ _FLAGS = (
     "--remote-debugging-port=0", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank",
 )  # fmt: skip
 #: A loaded machine may take this long to start a browser or to render a page of the UI.
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 def _program() -> str | None:
@@ -96,6 +96,13 @@ class Browser:
                 return
             missed = [w for w in words if w not in text]
             assert time.monotonic() < until, f"{missed} not on {self.run('location.href')}: {text[:3000]}"
+            time.sleep(0.3)
+
+    def wait_until(self, condition: str, seconds: float = PATIENCE_S) -> None:
+        """AssertionError when the JavaScript `condition` does not come true."""
+        until = time.monotonic() + seconds
+        while not self.run(condition):
+            assert time.monotonic() < until, f"not so on {self.run('location.href')}: {condition}"
             time.sleep(0.3)
 
     def click(self, words: str) -> None:

@@ -64,7 +64,7 @@ def web() -> Iterator[list[RemoteSite]]:
         site_config(
             n_products=10, host=f"127.0.1.{n + 1}", port=port, seed=n + 1, arrivals=1, departures=1,
             price_change_share=0.3, dead_links=2 * (n % 5 == 0), error_share=0.1 * (n % 4 == 0),
-            layout_change_night=2 if n == RELAID else 0, rate=4.0 if n == LIMITED else 0.0, burst=4,
+            layout_change_night=2 if n == RELAID else 0, rate=20.0 if n == LIMITED else 0.0, burst=10,
         )
         for n in range(SITES)
     ]  # fmt: skip
@@ -126,25 +126,31 @@ def evaluations(house: Operated, asset: str, name: str) -> dict[str, tuple[bool,
     return found
 
 
+#: The list of groups beside the graph, its button; and the double click on the canvas that fits the graph into it.
+FOLD = """(() => { let p = document.querySelector('input[placeholder^="Jump"]').parentElement;
+  while (!p.querySelector('button')) p = p.parentElement; p.querySelector('button').click(); })()"""
+FIT = """(() => { const svgs = [...document.querySelectorAll('svg')];
+  const width = e => e.getBoundingClientRect().width; svgs.sort((a, b) => width(b) - width(a));
+  svgs[0].parentElement.dispatchEvent(new MouseEvent('dblclick', {bubbles: true, clientX: 800, clientY: 400})); })()"""
+
+
 def show_graph(house: Operated, browser: Browser, picture: Path, *, details: bool = False) -> None:
     """The whole asset graph with its groups unfolded; `details`: at the size at which nodes show what they hold."""
-    width, height, density = (2700, 1000, 1.0) if details else (1500, 560, 2.0)
+    width, height, density = (2700, 1250, 1.0) if details else (1500, 720, 2.0)
     browser.size(width, height, density=density)
     groups = ",".join(f"global@global:{g}" for g in GROUPS)
     browser.open(url(house, f"/asset-groups?expanded={groups}"), "Global asset lineage", "seed_frontier")
     kept = browser.run("JSON.stringify({...localStorage})")
     browser.click("Hide navigation")
-    browser.run(  # the list of groups beside the graph: its button stands next to the search
-        "(() => { const all = [...document.querySelectorAll('button')]; const jump = "
-        "document.querySelector('input[placeholder^=\"Jump\"]'); all.find(b => jump && "
-        "jump.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING).click() })()"
-    )
-    browser.open(url(house, f"/asset-groups?expanded={groups}"), "Global asset lineage", "seed_frontier")
-    time.sleep(4)  # the layout is animated into place
+    browser.run(FOLD)
+    time.sleep(1)
+    browser.run(FIT)
+    time.sleep(3)  # it moves into place
+    browser.wait_until("!document.body.innerText.includes('Loading')")
     for asset in ("site_files", "night_plan", *STAGES, "night_report"):
         assert asset in browser.text
     browser.picture(picture)
-    browser.run(f"localStorage.clear(); Object.assign(localStorage, {kept})")
+    browser.run(f"localStorage.clear(); Object.assign(localStorage, {kept}); 0")
     browser.size(1500, 940)
 
 
@@ -178,8 +184,6 @@ def test_the_schedule_fires_and_twenty_domains_turn_green(
     show_graph(house, browser, pictures / "asset-graph.png")
     show_graph(house, browser, pictures / "asset-graph-details.png", details=True)
     browser.open(url(house, "/assets/fetched_pages"), "Latest materialization", "Description", "pages per s")
-    time.sleep(2)
-    browser.picture(pictures / "asset.png")
 
 
 def test_a_terminated_night_stops_within_seconds_and_goes_on(house: Operated, web: list[RemoteSite]) -> None:
@@ -243,6 +247,14 @@ def test_the_right_things_are_red_with_the_right_words(
     )
     time.sleep(1)
     browser.picture(pictures / "partitions.png")
+
+    browser.open(url(house, "/assets/fetched_pages"), "Latest materialization", "Description", "pages per s")
+    browser.click("Plots")
+    browser.wait_until("document.querySelectorAll('canvas').length > 3")
+    browser.size(1500, 1250)
+    time.sleep(2)  # the curves are drawn
+    browser.picture(pictures / "asset.png")
+    browser.size(1500, 940)
 
     browser.open(url(house, "/assets/seed_frontier?view=checks&checkDetail=canary"), "Latest execution")
     browser.run(

@@ -102,10 +102,14 @@ def test_what_needs_a_human_comes_first_with_its_cure() -> None:
 
 
 def test_a_stopped_night_is_told_until_it_has_gone_on() -> None:
-    stopped = RunFacts("aaaaaaaa", "night", "CANCELED", START, START + 100, 2)
-    assert [n.title for n in needs(replace(QUIET, runs=(stopped,)))] == ["stopped before its end"]
-    resumed = replace(stopped, run_id="bbbbbbbb", status="SUCCESS", started_at=START + 200)
-    assert needs(replace(QUIET, runs=(stopped, resumed))) == []
+    (need,) = needs(replace(QUIET, stopped=("a.example",)))
+    assert (need.urgency, need.title) == ("act", "stopped before its end")
+    assert headline(replace(QUIET, stopped=("a.example",)))[0].startswith("1 of 2 domains went through")
+
+
+def test_a_night_that_still_runs_says_so() -> None:
+    going = replace(QUIET.runs[0], status="STARTED")
+    assert [n.title for n in needs(replace(QUIET, runs=(going,)))] == ["still under way"]
 
 
 def test_a_lost_run_that_names_nobody_is_told() -> None:
