@@ -11,10 +11,13 @@ from collections.abc import Iterator, Mapping
 from resources.frontier.base import FetchLogRow, Frontier, Source, State
 from resources.pages.base import Kind, PageStore
 
-__all__ = ["listed_by_state", "log_of_run", "new_bodies", "robots_bodies"]
+__all__ = ["listed_by_state", "log_of_run", "new_bodies", "next_due", "robots_bodies"]
 
 #: Log rows read at once.
 CHUNK = 5_000
+#: How exactly the next due page is told, and how far ahead is looked: nobody plans nights closer or farther.
+DUE_WITHIN_S = 600.0
+DUE_AHEAD_S = 400 * 86_400.0
 
 
 def log_of_run(frontier: Frontier, domain: str, run_id: str) -> Iterator[FetchLogRow]:
@@ -36,6 +39,27 @@ def new_bodies(pages: PageStore, domain: str, since: float) -> tuple[int, int]:
     """(pages first seen since then, distinct bodies among them)."""
     hashes = [head.content_hash for head in pages.scan(domain) if head.first_seen_at >= since]
     return len(hashes), len(set(hashes))
+
+
+def next_due(frontier: Frontier, domain: str, now: float) -> float | None:
+    """When there is something to do again, as an instant: what is pending, else the first page that is due again.
+
+    None: nothing within a year. Found by asking the index of due pages, doubling the distance and then halving it.
+    """
+    if (ready := frontier.next_ready_at(domain, now)) is not None:
+        return ready
+    nothing, something = 0.0, DUE_WITHIN_S
+    while not frontier.due(domain, now + something):
+        nothing, something = something, something * 2
+        if nothing > DUE_AHEAD_S:
+            return None
+    while something - nothing > DUE_WITHIN_S:
+        middle = (nothing + something) / 2
+        if frontier.due(domain, now + middle):
+            something = middle
+        else:
+            nothing = middle
+    return now + something
 
 
 def robots_bodies(frontier: Frontier, pages: PageStore, domain: str) -> tuple[bytes | None, bytes | None]:

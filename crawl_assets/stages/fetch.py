@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Literal
 
 import dagster as dg
 
 from crawl_assets.partitions import domains
+from crawl_assets.stages.facts import next_due
 from crawl_assets.stages.metadata import crawl_numbers, progress_numbers
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.progress import NightProgress
@@ -105,6 +107,7 @@ class Watch:
         self._progress = NightProgress(night, asset)
         self._crawl: Crawl | None = None
         self._task: asyncio.Task[None] | None = None
+        self._ended = asyncio.Event()
 
     def start(self, crawl: Crawl) -> None:
         self._crawl = crawl
@@ -112,11 +115,9 @@ class Watch:
 
     async def finish(self, reports: list[DomainReport], expected: Iterable[str]) -> None:
         """After the crawl: tell the rest. An expected domain the crawl says nothing about fell."""
+        self._ended.set()
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-            if not self._task.cancelled() and (error := self._task.exception()) is not None:
-                raise error
+            await self._task  # not cancelled: the domain it is telling of just now would be told by nobody
         if self._crawl is not None:
             await self._progress.look(self._crawl, last=True)
         for report in reports:
@@ -126,8 +127,7 @@ class Watch:
 
     async def _run(self, crawl: Crawl) -> None:
         shown = time.monotonic()
-        while True:
-            await asyncio.sleep(LOOK_EVERY_S)
+        while not await self._over(LOOK_EVERY_S):
             await self._progress.look(crawl)
             for lane in list(crawl.lanes.values()):
                 # `unflushed`: results that are not durable yet are not reported as done.
@@ -143,6 +143,12 @@ class Watch:
                         lane.domain,
                     )
 
+    async def _over(self, seconds: float) -> bool:
+        """Whether the crawl ended within that time."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), seconds)
+        return self._ended.is_set()
+
     async def _tell(self, report: DomainReport) -> None:
         domain, night = report.domain, self._night
         if domain in self._told:
@@ -150,8 +156,8 @@ class Watch:
         self._told.add(domain)
         storage, now = self._session.storage, self._session.clock.now()
         counts = await storage.run(storage.frontier.counts, domain)
-        next_ready = await storage.run(storage.frontier.next_ready_at, domain, now)
-        numbers = crawl_numbers(report, counts, next_ready)
+        due = await storage.run(next_due, storage.frontier, domain, now)
+        numbers = crawl_numbers(report, counts, due)
         why = verdict(report, retrying=self._asset != ASSET)
         if why:
             night.fall(domain, self._asset, why)

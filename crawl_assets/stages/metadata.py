@@ -51,7 +51,7 @@ def seed_numbers(report: SeedReport, counts: StateCounts, seconds: float) -> dic
 
 
 def crawl_numbers(
-    report: DomainReport, counts: StateCounts, next_ready_at: float | None = None
+    report: DomainReport, counts: StateCounts, next_due_at: float | None = None
 ) -> dict[str, Any]:
     """Metadata of a crawled domain."""
     asked = max(report.requests, 1)
@@ -101,8 +101,8 @@ def crawl_numbers(
         numbers["traps"] = dg.MetadataValue.md(_table("trap", report.trapped, "urls refused"))
     if report.events:
         numbers["pacing events"] = dg.MetadataValue.md("\n".join(f"- {e}" for e in report.events[-SHOWN:]))
-    if next_ready_at is not None:
-        numbers["next due"] = dg.MetadataValue.timestamp(next_ready_at)
+    if next_due_at is not None:
+        numbers["next due"] = dg.MetadataValue.timestamp(next_due_at)
     return numbers
 
 

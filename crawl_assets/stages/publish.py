@@ -10,6 +10,7 @@ import dagster as dg
 
 from crawl_assets.partitions import domains
 from crawl_assets.stages.night import Night
+from crawl_assets.stages.reading import reading
 from crawl_assets.stages.tables import ITEMS, LINKS, PAGES
 from resources.warehouse.connection import WarehouseError
 from resources.warehouse.publish.audit import AuditProblem
@@ -75,5 +76,5 @@ def _numbers(night: Night, domain: str, report: PublishReport) -> dict[str, Any]
         "published by force": domain in report.forced,
         "file bytes": report.bytes,
         "publish s": round(report.seconds, 3),
-        "open it with": f"nightcrawl sql \"SELECT * FROM pages WHERE domain = '{domain}' LIMIT 10\"",
+        **reading(PAGES, domain),
     }

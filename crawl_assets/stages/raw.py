@@ -10,14 +10,14 @@ import dagster as dg
 import xxhash
 
 from crawl_assets.partitions import domains
+from crawl_assets.stages.columns import BODY_COLUMNS
+from crawl_assets.stages.columns import RAW as ASSET
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.retry import ASSET as RETRIED
 from resources.frontier.base import Frontier, State
 from resources.pages.base import PageHead, PageStore
 
 __all__ = ["ASSET", "SPEC", "BodyCatalogue", "raw"]
-
-ASSET = "raw_html"
 
 SPEC = dg.AssetSpec(
     ASSET,
@@ -34,6 +34,7 @@ SPEC = dg.AssetSpec(
     partitions_def=domains,
     skippable=True,
     owners=["team:crawl"],
+    metadata={"dagster/column_schema": BODY_COLUMNS},
 )
 
 

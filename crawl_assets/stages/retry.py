@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 
 from crawl_assets.partitions import domains
+from crawl_assets.stages.facts import next_due
 from crawl_assets.stages.fetch import ASSET as FETCHED
 from crawl_assets.stages.fetch import Done, Watch, order
 from crawl_assets.stages.metadata import crawl_numbers
@@ -48,8 +49,10 @@ async def eligible(night: Night, session: CrawlSession, domain: str) -> bool:
 
 async def nothing_to_do(night: Night, session: CrawlSession, domain: str) -> None:
     """The domain has no failure that is eligible: done without a request."""
-    counts = await session.storage.run(session.storage.frontier.counts, domain)
-    numbers = crawl_numbers(DomainReport(domain), counts)
+    frontier, now = session.storage.frontier, session.clock.now()
+    counts = await session.storage.run(frontier.counts, domain)
+    due = await session.storage.run(next_due, frontier, domain, now)
+    numbers = crawl_numbers(DomainReport(domain), counts, due)
     numbers["end in words"] = "nothing was eligible"
     numbers["still failed"] = await failed_table(session, domain)
     await night.materialized(ASSET, domain, numbers)

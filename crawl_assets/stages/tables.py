@@ -18,8 +18,10 @@ import dagster as dg
 import duckdb
 
 from crawl_assets.partitions import domains
+from crawl_assets.stages.columns import item_schema, lineage
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.raw import ASSET as RAW
+from crawl_assets.stages.reading import reading
 from resources.extract.version import PARSER_VERSION
 from resources.warehouse.connection import WarehouseError, open_warehouse
 from resources.warehouse.folders import TableFolders
@@ -202,6 +204,8 @@ class TableMaker:
                     "dagster/partition_row_count": audited.rows.get(table, 0),
                     "dagster/table_name": table,
                     "dagster/column_schema": audited.columns[table],
+                    "dagster/column_lineage": lineage(c.name for c in audited.columns[table].columns),
+                    **reading(table, domain),
                     "preview": dg.MetadataValue.md(audited.previews[table]),
                 }
                 await night.materialized(table, domain, numbers, tags)
@@ -214,8 +218,13 @@ class TableMaker:
                     "\n\n".join(f"**{k}**\n\n{audited.previews[k]}" for k in kinds) or "no item types"
                 ),
             }
-            if len(kinds) == 1:
-                numbers["dagster/column_schema"] = audited.columns[kinds[0]]
+            if kinds:
+                schema, sources = item_schema({k: audited.columns[k] for k in kinds})
+                numbers |= {
+                    "dagster/column_schema": schema,
+                    "dagster/column_lineage": sources,
+                    **reading(kinds[0], domain),
+                }
             await night.materialized(ITEMS, domain, numbers, tags)
 
 

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from crawl_assets.stages.night import Night
 from practice_site import practice_site_process, practice_web_process, site_config
 from tests.dagster.conftest import NIGHT, House
 
@@ -20,6 +27,20 @@ def test_one_domain_from_seeds_to_raw_bodies(house: House) -> None:
         assert house.checks("fetched_pages", "conservation")[site.domain][0]
         assert house.metadata("items", site.domain)["rows book"] == len(site.expected_items())
         assert house.partitions("published") == ({site.domain}, set())
+        for table, column, part in (
+            ("pages", "title", "body"),
+            ("pages", "content_type", "headers"),
+            ("links", "from_url", "url"),
+            ("items", "price", "body"),
+        ):
+            shown = house.metadata(table, site.domain)
+            schema, sources = shown["dagster/column_schema"], shown["dagster/column_lineage"].deps_by_column
+            assert column in {c.name for c in schema.columns}
+            (source,) = sources[column]
+            assert (source.asset_key.to_user_string(), source.column_name) == ("raw_html", part)
+            assert set(sources) <= {c.name for c in schema.columns}
+            assert "nightcrawl sql" in shown["read it with"]
+        assert fetched["next due"] > time.time()
 
 
 def test_a_domain_that_fails_is_the_only_red_one(house: House) -> None:
@@ -36,3 +57,22 @@ def test_a_domain_that_fails_is_the_only_red_one(house: House) -> None:
         passed, words = house.checks("seed_frontier", "canary")[names[1]]
         assert not passed
         assert "them" in words or "no response" in words
+
+
+def test_domains_that_end_together_are_all_told(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Telling takes time; the crawl's end must not cut off the one that is being told."""
+    materialized = Night.materialized
+
+    async def slowly(night: Night, asset: str, *rest: Any) -> None:
+        if asset == "fetched_pages":
+            await asyncio.sleep(0.2)
+        await materialized(night, asset, *rest)
+
+    monkeypatch.setattr(Night, "materialized", slowly)
+    monkeypatch.setattr("crawl_assets.stages.fetch.LOOK_EVERY_S", 0.01)
+    configs = [site_config(n_products=2, host=f"127.0.0.{n}") for n in range(2, 8)]
+    with practice_web_process(configs) as sites:
+        names = [s.domain for s in sites]
+        house.write_site(names)
+        assert house.run("seed_frontier", "fetched_pages", first=names[0], last=names[-1]).success
+    assert house.partitions("fetched_pages") == (set(names), set())
