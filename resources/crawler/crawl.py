@@ -264,6 +264,8 @@ class Crawl:
 
     def _committed(self, acks: list[Ack], result: CommitResult) -> None:
         for ack in acks:
+            if result.stale:
+                self._digester.outlinks.forget(ack.outlinks)  # dropped with the ack, of whichever it was
             lane = self.lanes.get(ack.claim.domain)
             if lane is not None:
                 lane.unflushed -= 1

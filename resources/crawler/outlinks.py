@@ -15,8 +15,9 @@ __all__ = ["LINK_PRIORITY", "SEED_PRIORITY", "SITEMAP_PRIORITY", "Outlinks", "au
 SEED_PRIORITY = 0
 SITEMAP_PRIORITY = 10
 LINK_PRIORITY = 20
-#: Remembered links that this crawl has already handed to the frontier: 16-byte keys, some 100 bytes each in
-#: memory. Only a shortcut: a key that is not here is enqueued again and the frontier decides.
+#: Remembered links that this crawl has already handed to the frontier, some 150 bytes each in memory (the URLs, not
+#: their keys: those that `LinkMemo` gives carry their hash). Only a shortcut: a URL that is not here is enqueued
+#: again and the frontier decides.
 MAX_REMEMBERED = 200_000
 #: A URL longer than this is no page but a trap or a mistake (servers refuse them from 8 KB on).
 MAX_URL = 4096
@@ -34,7 +35,7 @@ class Outlinks:
 
     def __init__(self, territory: Territory) -> None:
         self._territory = territory
-        self._recent: set[bytes] = set()
+        self._recent: set[str] = set()
 
     def discoveries(
         self,
@@ -51,8 +52,7 @@ class Outlinks:
         recent = self._recent
         priority = LINK_PRIORITY + min(depth, 1000)
         for url in links:
-            digest = key(url)
-            if digest in recent and source is not Source.REDIRECT:
+            if url in recent and source is not Source.REDIRECT:
                 continue
             domain = authority(url)
             owner = rules if domain == rules.domain else self._territory.rules(domain) if domain else None
@@ -60,14 +60,14 @@ class Outlinks:
                 continue
             if len(recent) >= MAX_REMEMBERED:
                 recent.clear()
-            recent.add(digest)
+            recent.add(url)
             if len(url) > MAX_URL:
                 out: tuple[str, str] | None = ("too_long", f"{len(url):,} characters; at most {MAX_URL:,}")
             else:
                 out = owner.exclusion(url, depth)
             found.append(
                 Discovery(
-                    digest, url[:MAX_URL], domain, depth, priority, source, parent, redirects,
+                    key(url), url[:MAX_URL], domain, depth, priority, source, parent, redirects,
                     excluded=f"{out[0]}: {out[1]}" if out is not None else "",
                 )
             )  # fmt: skip
@@ -75,4 +75,7 @@ class Outlinks:
 
     def forget(self, discoveries: Iterable[Discovery]) -> None:
         """Their commit failed or was refused: hand them over again when met again."""
-        self._recent.difference_update(d.key for d in discoveries)
+        for discovery in discoveries:
+            if len(discovery.url) >= MAX_URL:
+                self._recent.clear()  # it was cut: which one it was cannot be told
+            self._recent.discard(discovery.url)
