@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,8 @@ class DocPackage:
         return f"http://{self.domain}{self.front}"
 
 
-PORT = 8080
+#: One run at a time owns the addresses with this port; another run chooses another.
+PORT = int(os.environ.get("NIGHTCRAWL_BENCH_PORT", "8080"))
 PACKAGES = (
     DocPackage("python3.11-doc", Path("/usr/share/doc/python3.11/html"), "/index.html", "127.0.0.2"),
     DocPackage(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from .packages import PACKAGES, PORT
+from .packages import PACKAGES, PORT, DocPackage
 
 __all__ = ["request_log", "serve"]
 
@@ -23,7 +23,7 @@ _SERVER = """
 """
 _CONFIG = """
 daemon off;
-worker_processes 1;
+worker_processes {workers};
 pid {work}/nginx.pid;
 error_log {work}/error.log error;
 events {{ worker_connections 4096; }}
@@ -43,21 +43,25 @@ http {{
 
 
 @contextmanager
-def serve(work: Path, *, gzip: bool = False) -> Iterator[Path]:
-    """Run nginx over all packages while the block runs; yields its access log."""
+def serve(
+    work: Path, *, gzip: bool = False, packages: Sequence[DocPackage] = PACKAGES, workers: int = 1
+) -> Iterator[Path]:
+    """Run nginx over the packages while the block runs; yields its access log."""
     work.mkdir(parents=True, exist_ok=True)
     log = work / "access.log"
     log.unlink(missing_ok=True)
-    servers = "".join(_SERVER.format(address=p.address, port=PORT, root=p.folder) for p in PACKAGES)
+    servers = "".join(_SERVER.format(address=p.address, port=PORT, root=p.folder) for p in packages)
     config = work / "nginx.conf"
-    config.write_text(_CONFIG.format(work=work, servers=servers, gzip="on" if gzip else "off"))
+    config.write_text(
+        _CONFIG.format(work=work, servers=servers, gzip="on" if gzip else "off", workers=workers)
+    )
     process = subprocess.Popen(
         ["/usr/sbin/nginx", "-p", str(work), "-e", str(work / "error.log"), "-c", str(config)]
     )
     try:
         for _ in range(100):
             try:
-                urllib.request.urlopen(PACKAGES[0].seed, timeout=1).close()
+                urllib.request.urlopen(packages[0].seed, timeout=1).close()
                 break
             except OSError:
                 if process.poll() is not None:

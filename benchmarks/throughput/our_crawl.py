@@ -1,0 +1,70 @@
+"""Nights of the real product in a process of its own; prints one JSON line a night.
+
+    python -m benchmarks.throughput.our_crawl FOLDER NIGHT DOMAIN=SEED…
+
+Defaults apart from `pace: unlimited`: durable, robots, dedup, fetch log, links, walls, page store. From the
+second night on every page is asked for again, as if it were due.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import uvloop
+import yaml
+
+from resources.crawler.order import CrawlOrder
+from resources.crawler.session import CrawlSession
+from resources.installation import Installation
+
+__all__ = ["installation", "main"]
+
+
+def installation(folder: Path, seeds: dict[str, str]) -> Installation:
+    """The site file and the data folder below `folder`."""
+    sites = folder / "sites"
+    sites.mkdir(parents=True, exist_ok=True)
+    document = {
+        "name": "bench",
+        "domains": list(seeds),
+        "seeds": list(seeds.values()),
+        "identity": {"user_agent": "nightcrawl-bench/1.0 (+http://bench.example/)"},
+        "pace": {"rate": "unlimited", "concurrency": 16},
+        "limits": {"max_body": "50 MB"},
+        "allow_private_addresses": ["127.0.0.0/8"],
+        "items": {"page": {"fields": {"heading": {"css": "h1"}}}},
+    }
+    (sites / "bench.yaml").write_text(yaml.safe_dump(document, sort_keys=False))
+    return Installation.at(folder / "data", sites)
+
+
+async def main(folder: Path, night: int, seeds: dict[str, str]) -> None:
+    """Seed and crawl one night."""
+    place = installation(folder, seeds)
+    domains = tuple(seeds)
+    begin, start_cpu = time.monotonic(), time.process_time()
+    async with CrawlSession(place, f"night-{night}") as session:
+        await session.seed(domains, force=night > 1)
+        reports = await session.crawl(CrawlOrder(domains, f"night-{night}"))
+    store = place.open_pages()
+    counts = [store.counts(domain) for domain in domains]
+    store.close()
+    print(
+        json.dumps(
+            {
+                "pages": sum(r.ok + r.not_modified for r in reports),
+                "seconds": time.monotonic() - begin,
+                "start_cpu": start_cpu,
+                "body_bytes": sum(c[1] for c in counts),
+                "stored_bytes": sum(c[2] for c in counts),
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    pairs = dict(word.split("=", 1) for word in sys.argv[3:])
+    uvloop.run(main(Path(sys.argv[1]), int(sys.argv[2]), pairs))
