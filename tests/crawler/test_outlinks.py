@@ -13,7 +13,9 @@ PARENT = bytes(16)
 
 
 def outlinks() -> tuple[Outlinks, Territory]:
-    site = Site(name="shop", domains=(DOMAIN,), identity={"contact": "a@shop.example"})
+    site = Site.model_validate(
+        {"name": "shop", "domains": [DOMAIN], "identity": {"contact": "a@shop.example"}}
+    )
     territory = Territory(Catalog([site]))
     return Outlinks(territory), territory
 
