@@ -15,8 +15,8 @@ __all__ = ["EPOCH_ANSWERS", "Latency", "LatencyVerdict"]
 # An epoch: enough answers for a mean, long enough for a throughput.
 EPOCH_ANSWERS = 16
 _EPOCH_S = 1.0
-# Creeping: three times the base, and by more than a scheduler's hiccup.
-_CREEP_FACTOR, _CREEP_MIN_S = 3.0, 0.03
+# Creeping: three times the base, and by more than a busy machine of ours adds.
+_CREEP_FACTOR, _CREEP_MIN_S = 3.0, 0.1
 # The base follows a server that is slower for good by 1 % an epoch; throughput is forgotten by half a percent.
 _BASE_DRIFT, _BEST_DECAY = 1.01, 0.995
 # Epochs of going slower without an answer getting faster, until the new latency is taken for the server's own.

@@ -120,8 +120,11 @@ def estimate_limit(
     high: float,
     round_trip_s: float = 0.0,
     whole: Sequence[bool] | None = None,
+    noisy: float = 1.0,
 ) -> LimitEstimate | None:
     """The belief over rates in [low, high] given stretches of arrivals (`whole`: each, see `level_bounds`).
+
+    `noisy`: how many times the usual noise the times of arrival have; more on a machine with too much to do.
 
     None when no leaky bucket in that range explains them (another limiter, or traffic that is not ours).
     """
@@ -129,7 +132,7 @@ def estimate_limit(
     weights: list[float] = []
     best = (0.0, low, 1.0)
     for rate, prior in _candidates(low, high):
-        noise = min(_NOISE_MAX, _NOISE + rate * (_TIME_NOISE_S + _TIME_NOISE_SHARE * round_trip_s))
+        noise = noisy * min(_NOISE_MAX, _NOISE + rate * (_TIME_NOISE_S + _TIME_NOISE_SHARE * round_trip_s))
         highest, lowest = 0.0, math.inf
         for history, all_of_it in zip(histories, whole or (True,) * len(histories), strict=True):
             above, below = level_bounds(history, rate, all_of_it)

@@ -17,6 +17,7 @@ _ARRIVALS_KEPT = 600
 _ARRIVALS_FOR_ESTIMATE = 300
 # What led to each of the last refusals: the belief rests on it.
 _ARRIVALS_ARCHIVED, _ARCHIVED = 200, 3
+_NOISY = 2.5
 # No belief reaches further below the rate at the refusal than that (a burst of 100 hides a limit 50 times lower).
 _SEARCH_LOW, _SEARCH_HIGH = 0.015, 1.1
 # So many refusals in a row, each after twice the wait, are the rest of a counted window, not a bucket that leaks.
@@ -143,7 +144,12 @@ class Refusals:
         if not any(whole):
             whole = (True,) * len(whole)
         low, high = max(floor / 2, top_rate * _SEARCH_LOW), top_rate * _SEARCH_HIGH
-        return estimate_limit(histories, low, high, round_trip_s, whole)
+        # Before "no leaky bucket": perhaps this machine was busy, and sent later than it thought.
+        for noisy in (1.0, _NOISY):
+            estimate = estimate_limit(histories, low, high, round_trip_s, whole, noisy)
+            if estimate is not None:
+                return estimate
+        return None
 
     def _last(self, n: int) -> tuple[list[float], bool]:
         return self.recent[-n:], self._whole and len(self.recent) <= n
