@@ -131,24 +131,23 @@ class Operated:
     def launch(
         self,
         job: str,
-        first: str,
+        first: str = "",
         last: str = "",
         config: dict[str, Any] | None = None,
         more_tags: dict[str, str] | None = None,
     ) -> str:
-        """Start a job over a range of domains; the run's id."""
-        tags = {
-            "dagster/asset_partition_range_start": first,
-            "dagster/asset_partition_range_end": last or first,
-            **(more_tags or {}),
-        }
+        """Start a job over a range of domains, or one that has none; the run's id."""
+        tags = dict(more_tags or {})
+        if first:
+            tags["dagster/asset_partition_range_start"] = first
+            tags["dagster/asset_partition_range_end"] = last or first
         params = {
             "selector": {
                 "repositoryLocationName": "nightcrawl",
                 "repositoryName": "__repository__",
                 "jobName": job,
             },
-            "runConfigData": {"ops": {"stages": {"config": config or {}}}},
+            "runConfigData": {"ops": {"stages": {"config": config or {}}}} if first else {},
             "executionMetadata": {"tags": [{"key": k, "value": v} for k, v in tags.items()]},
         }
         found = self.ask(LAUNCH, p=params)["launchRun"]
