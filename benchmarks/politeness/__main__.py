@@ -1,6 +1,8 @@
 """Never banned, measured: the real product and its peers against real limiters, everybody with default settings.
 
     python -m benchmarks.politeness [--short] [--only CASE…] [--crawlers NAME…] [--pages N] [--plots DIR] [--json FILE]
+    python -m benchmarks.politeness.report FILE.json…      the tables of docs/politeness.md
+    python -m benchmarks.politeness.plots WORK DIR         the pictures, from the logs that --work has kept
 
 For each server and crawler: pages lost, 429s drawn, goodput against what is permitted (the whole crawl, and from the
 first tenth of the pages on), bans; for ours also a second night's first minute. Ends with status 1 when ours misses a
@@ -26,15 +28,15 @@ from .crawlers import CRAWLERS, Crawler
 from .nginx import limiting_nginx
 from .night import Night, read_night
 from .own_servers import own_server, peak_goodput
-from .plots import plot_case
+from .plots import plot_all
 from .site_pages import page_paths, write_site
 
 __all__ = ["main"]
 
 _SHORT = ("nginx-20-nodelay-told", "nginx-100-nodelay-told", "collapsing")
 _SHORT_PAGES = 600
-# Nobody is waited for longer than that.
-_TIMEOUT_S = 1500.0
+# Nobody is waited for longer than that, peers less: what they have lost by then they do not find again.
+_TIMEOUT_S, _PEER_TIMEOUT_S = 1500.0, 600.0
 # Servers at most this fast are crawled at the same time by ours.
 _TOGETHER = 20.0
 # The second night is a minute and a bit of the permitted rate.
@@ -87,9 +89,11 @@ def _measure(case: Case, crawler: Crawler, root: Path, pages: int, folder: Path,
         if case.kind == "collapsing":
             case = replace(case, permitted=peak_goodput(port))
         begun = time.time()
-        end = crawler.crawl(port, work / "data", "night-1", None, _TIMEOUT_S)
+        patience = _TIMEOUT_S if crawler.ours else _PEER_TIMEOUT_S
+        end = crawler.crawl(port, work / "data", "night-1", None, patience)
         time.sleep(_LOG_S)
         first, second = read_night(log, paths, begun), None
+        (work / "first-night").write_text(f"{begun:.3f} {time.time():.3f}\n")
         if crawler.ours and nights > 1:
             between = time.time()
             minute = min(pages, int(case.permitted * _MINUTE_S))
@@ -166,10 +170,8 @@ def main(arguments: list[str] | None = None) -> int:
             print(_row(result, pages >= 2000), flush=True)
     if given.json:
         given.json.write_text(json.dumps([_as_json(one) for one in results], indent=1) + "\n")
-    if given.plots:
-        for case in cases:
-            nights = {one.crawler.words: one.first for one in results if one.case.name == case.name}
-            plot_case(case, nights, given.plots)
+        if given.plots:
+            plot_all(folder, given.plots, page_paths(pages))
     return 1 if any(one.crawler.ours and one.missed(pages >= 2000) for one in results) else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -49,9 +50,9 @@ class Night:
         return self.refused / self.requests if self.requests else 0.0
 
 
-def read_night(log: Path, paths: Collection[str], since: float = 0.0) -> Night:
-    """The night that began at `since`. `paths`: the pages there are; a page counts once, whatever is asked."""
-    seen = sorted(_lines(log, since), key=lambda one: one.at)
+def read_night(log: Path, paths: Collection[str], since: float = 0.0, until: float = math.inf) -> Night:
+    """The night from `since` to `until`. `paths`: the pages there are; a page counts once, whatever is asked."""
+    seen = sorted(_lines(log, since, until), key=lambda one: one.at)
     night = Night(requests=len(seen), lost=len(paths))
     if not seen:
         return night
@@ -81,11 +82,11 @@ def read_night(log: Path, paths: Collection[str], since: float = 0.0) -> Night:
     return night
 
 
-def _lines(log: Path, since: float) -> list[Seen]:
+def _lines(log: Path, since: float, until: float) -> list[Seen]:
     found = []
     for line in log.read_text(errors="replace").splitlines():
         left, taken, status, path = line.split(" ", 3)
         at = float(left) - float(taken)
-        if at >= since:
+        if since <= at < until:
             found.append(Seen(at, float(left), int(status), path))
     return found

@@ -1,18 +1,39 @@
-"""One picture a server: rate asked, goodput and refusals over time, each crawler in a panel of its own."""
+"""One picture a server: requests, goodput and refusals over time, each crawler in a panel of its own.
+
+python -m benchmarks.politeness.plots WORK DIR [--pages N]
+"""
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Collection
 from pathlib import Path
 
-from .cases import Case
-from .night import Night
+from .cases import CASES, Case
+from .crawlers import CRAWLERS
+from .night import Night, read_night
+from .site_pages import page_paths
 
-__all__ = ["plot_case"]
+__all__ = ["plot_all"]
 
 _STEPS = 80
 
 
-def plot_case(case: Case, nights: dict[str, Night], folder: Path) -> Path:
+def plot_all(work: Path, folder: Path, paths: Collection[str]) -> None:
+    """A picture for every server of which `work` holds logs. Needs matplotlib."""
+    for case in CASES:
+        nights = {}
+        for crawler in CRAWLERS:
+            place = work / f"{case.name}-{crawler.name}"
+            mark = place / "first-night"
+            if mark.exists():
+                begun, ended = (float(word) for word in mark.read_text().split())
+                nights[crawler.words] = read_night(place / "access.log", paths, begun, ended)
+        if nights:
+            _plot_case(case, nights, folder)
+
+
+def _plot_case(case: Case, nights: dict[str, Night], folder: Path) -> Path:
     """Write `folder/politeness-<case>.png`. Needs matplotlib; raises ImportError without it."""
     import matplotlib
 
@@ -49,3 +70,12 @@ def plot_case(case: Case, nights: dict[str, Night], folder: Path) -> Path:
     figure.savefig(file, dpi=90)
     plt.close(figure)
     return file
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("work", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--pages", type=int, default=2000)
+    given = parser.parse_args()
+    plot_all(given.work, given.folder, page_paths(given.pages))
