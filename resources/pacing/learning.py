@@ -8,7 +8,7 @@ Phases::
     PROBE   a little above the limit for long enough to notice; the pause between probes doubles on failure
     RECOVER after trouble that no limiter explains: half the rate, then slowly back to below where it began
 
-A refusal (429, 503) is an event of the domain. What was accepted and refused before it yields a belief about the
+A refusal (429, 503) is an event of the domain; a lone 503 is none (`isolated`). What was accepted and refused before it yields a belief about the
 limiter (`limit_estimate`), and the rate goes to just under it at once instead of sawing up and down. When no leaky
 bucket explains it, the rate is decreased multiplicatively and recovers additively.
 
