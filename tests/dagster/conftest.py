@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,10 +110,21 @@ class House:
         return found
 
 
+@pytest.fixture(scope="session")
+def fresh_instance(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an instance nothing was done with: making its databases takes longer than most tests."""
+    folder = tmp_path_factory.mktemp("instance")
+    with dg.DagsterInstance.local_temp(str(folder)) as instance:
+        instance.get_runs(limit=1)
+        instance.all_asset_keys()
+        instance.all_instigator_state()
+    return folder
+
+
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
+def house(tmp_path: Path, fresh_instance: Path) -> Iterator[House]:
     installation = Installation.at(tmp_path / "data", tmp_path / "sites").prepare()
     installation.sites.mkdir()
-    (tmp_path / "dagster").mkdir()
+    shutil.copytree(fresh_instance, tmp_path / "dagster")
     with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as instance:
         yield House(installation, instance, defs())
