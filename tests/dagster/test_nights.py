@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from practice_site import practice_site_process, practice_web_process, site_config
 from resources.warehouse.read import domain_state, table_counts
 from tests.dagster.conftest import NIGHT, House
@@ -11,6 +13,7 @@ from tests.dagster.conftest import NIGHT, House
 TABLES = ("pages", "links", "items", "published")
 
 
+@pytest.mark.slow
 def test_a_second_night_and_a_reparse_ask_only_what_they_must(house: House) -> None:
     with practice_site_process(n_products=30) as site:
         house.write_site(site.domain)
@@ -46,6 +49,7 @@ def test_a_budget_ends_a_night_cleanly_and_the_next_goes_on(house: House) -> Non
         assert house.checks("fetched_pages", "no_duplicate_fetch")[site.domain][0]
 
 
+@pytest.mark.slow
 def test_a_changed_layout_keeps_last_nights_rows_until_somebody_decides(house: House) -> None:
     with practice_site_process(n_products=40, layout_change_night=2) as site:
         house.write_site(site.domain)
