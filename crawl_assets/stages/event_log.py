@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
+from functools import lru_cache, partial
 
 import dagster as dg
 from dagster._core.storage.event_log import SqliteEventLogStorage
@@ -55,6 +55,9 @@ def cheap_events(instance: dg.DagsterInstance, run_id: str) -> Iterator[None]:
         # The instance's attribute hides the method of its class until the block is left.
         vars(storage)["_connect"] = partial(_connect, storage, held, as_before)
         stack.callback(vars(storage).pop, "_connect")
+        # Asked for every event, with an engine of its own each time; tables do not come and go under a running process.
+        vars(storage)["has_table"] = lru_cache(storage.has_table)
+        stack.callback(vars(storage).pop, "has_table")
         yield
 
 
