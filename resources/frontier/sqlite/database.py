@@ -21,7 +21,7 @@ from resources.frontier.base import FrontierError, FrontierFull
 __all__ = ["SCHEMA_VERSION", "Database"]
 
 #: Stored in `PRAGMA user_version`; raise it with every change of schema.sql.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 #: "NCFR": marks the file as a frontier, so that somebody else's database is refused, not written into.
 APPLICATION_ID = 0x4E434652
@@ -84,6 +84,8 @@ class Database:
         if not objects:
             run("PRAGMA journal_mode = WAL")
             self._create()
+        elif version < SCHEMA_VERSION:
+            self._upgrade()
         run(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         run("PRAGMA journal_size_limit = 67108864")  # a WAL blown up by a long reader shrinks again
         run("PRAGMA synchronous = FULL")
@@ -98,6 +100,21 @@ class Database:
                 for statement in _split(text):
                     run(statement)
                 run(f"PRAGMA application_id = {APPLICATION_ID}")
+                run(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            run("COMMIT")
+        except BaseException:
+            self.rollback()
+            raise
+
+    def _upgrade(self) -> None:
+        """From version 1, whose keys were in a table: they are in a file now, which is made from the rows."""
+        run = self.connection.execute
+        run("BEGIN IMMEDIATE")
+        try:
+            if run("PRAGMA user_version").fetchone() == (1,):
+                text = resources.files(__package__).joinpath("upgrade_to_2.sql").read_text(encoding="utf-8")
+                for statement in _split(text):
+                    run(statement)
                 run(f"PRAGMA user_version = {SCHEMA_VERSION}")
             run("COMMIT")
         except BaseException:

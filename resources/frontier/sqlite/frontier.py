@@ -6,7 +6,7 @@ that `enqueue` or `commit` returned from. What it may lose: leases, which are th
 
 This file is the table of contents; each group of methods is one module of the package:
 
-* `enqueue` adding URLs, `key_index` the dedup behind it
+* `enqueue` adding URLs, `key_index` the dedup behind it, `key_run` its file beside the database
 * `claims` claims and leases, `commit` their end
 * `transitions` due again, retried, reconsidered, excluded, forgotten
 * `records` whole rows, `fetch_log` the log, `workers` domain leases and signs of life
@@ -156,4 +156,5 @@ class SqliteFrontier:
         workers.set_value(self._session, name, value)
 
     def close(self) -> None:
+        self._session.keys.close()
         self._session.database.close()

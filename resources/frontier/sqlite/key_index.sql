@@ -1,16 +1,22 @@
--- The state of the sweep that carries keys from the newest rows into url_key.
+-- The state of the index: up to which row the run on disk goes, and which run that is.
 
 -- name: state
-SELECT done_to, going_to, forgotten FROM sweep;
+SELECT done_to, run, forgotten FROM sweep;
 
 -- name: newer
 SELECT key, id FROM url WHERE id > ? ORDER BY id;
 
--- name: begin
-UPDATE sweep SET going_to = ?, after = NULL;
+-- name: rows_up_to
+SELECT key, id FROM url WHERE id > ? AND id <= ? ORDER BY id LIMIT ?;
 
--- name: end
-UPDATE sweep SET done_to = going_to, going_to = 0, after = NULL;
+-- name: done
+UPDATE sweep SET done_to = ?, run = ?;
+
+-- name: bury
+INSERT OR REPLACE INTO forgotten_key (key, id) VALUES (?, ?);
+
+-- name: buried
+SELECT key, id FROM forgotten_key;
 
 -- name: forgot
 UPDATE sweep SET forgotten = forgotten + 1 RETURNING forgotten;

@@ -1,8 +1,8 @@
--- The frontier in one SQLite file (WAL). Version 1; `PRAGMA user_version` holds the number.
+-- The frontier in one SQLite file (WAL). Version 2; `PRAGMA user_version` holds the number.
 --
 -- What makes it flat at ten million rows: rows are appended in id order and stay where they are; every
--- index is partial, so that a row stands in one of them at most and moves when its state does; the only
--- random-keyed structure is url_key, which is written in sorted sweeps (key_index.py).
+-- index is partial, so that a row stands in one of them at most and moves when its state does. No structure in
+-- here has random keys: dedup is a sorted file beside this one (key_index.py).
 
 CREATE TABLE domain (
     id       INTEGER PRIMARY KEY,
@@ -56,19 +56,20 @@ CREATE TABLE lease (
     until     REAL    NOT NULL
 ) STRICT;
 
--- Keys of the rows up to sweep.done_to; those of newer rows are read from the rows themselves.
-CREATE TABLE url_key (
+-- Keys of the rows up to sweep.done_to are in a sorted file beside this one (key_run.py), which can be made again
+-- from the rows; those of newer rows are read from the rows themselves.
+CREATE TABLE sweep (
+    done_to   INTEGER NOT NULL,   -- rows up to this id have their key in the run
+    run       INTEGER NOT NULL,   -- the number in the run's name; 0: there is none
+    forgotten INTEGER NOT NULL    -- raised whenever rows are deleted
+) STRICT;
+INSERT INTO sweep VALUES (0, 0, 0);
+
+-- Keys in the run whose rows are deleted; the next run is made without them.
+CREATE TABLE forgotten_key (
     key BLOB PRIMARY KEY,
     id  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE sweep (
-    done_to   INTEGER NOT NULL,   -- rows up to this id have their key in url_key
-    going_to  INTEGER NOT NULL,   -- 0: no sweep is going on
-    after     BLOB,               -- how far the one that is going on has come
-    forgotten INTEGER NOT NULL    -- raised whenever rows are deleted
-) STRICT;
-INSERT INTO sweep VALUES (0, 0, NULL, 0);
 
 -- The last number given of each kind; none is given twice.
 CREATE TABLE counter (

@@ -37,7 +37,7 @@ class Session:
         self.database = Database(path) if busy_s is None else Database(path, busy_s=busy_s)
         self.connection = self.database.connection
         self.domains = Domains(self.connection)
-        self.keys = KeyIndex(self.connection)
+        self.keys = KeyIndex(self.connection, self.database.path)
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Writing]:
