@@ -28,6 +28,8 @@ __all__ = ["NightRuns", "ReportJobs", "collect", "latest_night", "night_records"
 ReportJobs = frozenset({"report", "plan"})
 #: Runs looked through for the latest night, and of one night at most.
 LOOKED_AT, OF_A_NIGHT = 100, 2_000
+#: Events read at once.
+AT_ONCE = 1_000
 #: Progress observations of a night: a second apart at first, half a minute later (stages/progress.py).
 POINTS = 5_000
 
@@ -136,9 +138,20 @@ def _when_red(description: str) -> str:
     return cure[:1].upper() + cure[1:]
 
 
+def _events(
+    instance: dg.DagsterInstance, run_id: str, kind: dg.DagsterEventType
+) -> Iterator[dg.EventLogRecord]:
+    """The events of one kind, oldest first; a night over thousands of domains has tens of thousands."""
+    cursor: str | None = None
+    more = True
+    while more:
+        page = instance.get_records_for_run(run_id, cursor, kind, AT_ONCE)
+        yield from page.records
+        cursor, more = page.cursor, page.has_more
+
+
 def _fallen(instance: dg.DagsterInstance, run_id: str, cures: dict[str, str]) -> Iterator[Fallen]:
-    events = instance.get_records_for_run(run_id, of_type=dg.DagsterEventType.STEP_FAILURE).records
-    for record in events:
+    for record in _events(instance, run_id, dg.DagsterEventType.STEP_FAILURE):
         event = record.event_log_entry.dagster_event
         failure = event.step_failure_data.user_failure_data if event is not None else None
         named = failure.metadata.get("fallen") if failure is not None else None
@@ -175,8 +188,7 @@ def _cure(stage: str, words: str, cures: dict[str, str]) -> str:
 
 
 def _findings(instance: dg.DagsterInstance, run_id: str, cures: dict[str, str]) -> Iterator[Finding]:
-    events = instance.get_records_for_run(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION).records
-    for record in events:
+    for record in _events(instance, run_id, dg.DagsterEventType.ASSET_CHECK_EVALUATION):
         event = record.event_log_entry.dagster_event
         if event is None:
             continue
@@ -195,7 +207,7 @@ def _findings(instance: dg.DagsterInstance, run_id: str, cures: dict[str, str]) 
 
 def _published_in(instance: dg.DagsterInstance, run_id: str) -> set[str]:
     """Domains that a run took to the end before it was stopped."""
-    events = instance.get_records_for_run(run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION).records
+    events = _events(instance, run_id, dg.DagsterEventType.ASSET_MATERIALIZATION)
     found = (r.asset_materialization for r in events)
     last = dg.AssetKey(PUBLISHED)
     return {m.partition for m in found if m is not None and m.asset_key == last and m.partition is not None}

@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from resources.crawler.taxonomy import failure_kind
-from resources.frontier.base import Frontier
+from resources.frontier.base import FetchLogRow, Frontier
 from resources.installation import Installation
 from resources.pacing.ledger.base import LedgerRow
 from resources.planner.forecast import Actual, compare
@@ -44,7 +44,7 @@ _BUCKET_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200
 _CHUNK = 50_000
 
 _LOG = pa.schema(
-    [("url", pa.string()), ("domain", pa.string()), ("run_id", pa.string()), ("started_at", pa.float64()),
+    [("url", pa.string()), ("domain", pa.string()), ("run_id", pa.string()), ("started_at", pa.timestamp("us", tz="UTC")),
      ("ttfb_ms", pa.float64()), ("status", pa.int32()), ("outcome", pa.string()), ("wire_bytes", pa.int64()),
      ("cause", pa.string())]
 )  # fmt: skip
@@ -142,12 +142,10 @@ def _night_log(connection: duckdb.DuckDBPyConnection, frontier: Frontier, run_id
     columns = (
         "url, domain, run_id, started_at, ttfb_ms, status, outcome, wire_bytes, coalesce(cause, '') AS cause"
     )
-    # A row is in one of the two. After a crash between the loader's commit and its trimming of the frontier it is in
-    # both, equal to the microsecond: UNION takes it once.
-    instant = "make_timestamptz(round(started_at * 1e6)::BIGINT) AS started_at"
+    # The loader leaves rows of the last hours in the frontier: what is in both is equal, and UNION takes it once.
     connection.execute(
         f"CREATE TEMP TABLE log AS SELECT {columns} FROM fetch_log WHERE run_id IN (SELECT run_id FROM night_runs) "
-        f"UNION SELECT {columns.replace('started_at', instant, 1)} FROM left_over"
+        f"UNION SELECT {columns} FROM left_over"
     )
 
 
@@ -157,9 +155,14 @@ def _left_over(frontier: Frontier, run_ids: frozenset[str]) -> pa.Table:
     while rows := frontier.read_log(after, _CHUNK):
         after = rows[-1][0]
         wanted = [row for _, row in rows if row.run_id in run_ids]
-        columns = [pa.array([getattr(row, f.name) for row in wanted], f.type) for f in _LOG]
+        columns = [pa.array([_value(row, f.name) for row in wanted], f.type) for f in _LOG]
         stretches.append(pa.RecordBatch.from_arrays(columns, schema=_LOG))
     return pa.Table.from_batches(stretches, schema=_LOG)
+
+
+def _value(row: FetchLogRow, name: str) -> object:
+    """As the loader writes it: instants are rounded to the microsecond."""
+    return round(row.started_at * 1_000_000) if name == "started_at" else getattr(row, name)
 
 
 def _domains(

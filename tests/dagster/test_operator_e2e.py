@@ -63,7 +63,7 @@ def web() -> Iterator[list[RemoteSite]]:
     configs = [
         site_config(
             n_products=10, host=f"127.0.1.{n + 1}", port=port, seed=n + 1, arrivals=1, departures=1,
-            price_change_share=0.3, dead_links=2 * (n % 5 == 0), error_share=0.1 * (n % 4 == 0),
+            price_change_share=0.3, dead_links=2 * (n % 5 == 0),
             layout_change_night=2 if n == RELAID else 0, rate=20.0 if n == LIMITED else 0.0, burst=10,
         )
         for n in range(SITES)
