@@ -1,6 +1,8 @@
 """Nights of the real product in a process of its own; prints one JSON line a night.
 
-    python -m benchmarks.throughput.our_crawl FOLDER NIGHT DOMAIN=SEED…
+    python -m benchmarks.throughput.our_crawl FOLDER NIGHT DOMAIN=SEED… [--share N/M]
+
+With `--share` this process crawls only every M-th domain, beginning with the N-th.
 
 Defaults apart from `pace: unlimited`: durable, robots, dedup, fetch log, links, walls, page store. From the
 second night on every page is asked for again, as if it were due.
@@ -41,10 +43,10 @@ def installation(folder: Path, seeds: dict[str, str]) -> Installation:
     return Installation.at(folder / "data", sites)
 
 
-async def main(folder: Path, night: int, seeds: dict[str, str]) -> None:
+async def main(folder: Path, night: int, seeds: dict[str, str], share: tuple[int, int] = (0, 1)) -> None:
     """Seed and crawl one night."""
     place = installation(folder, seeds)
-    domains = tuple(seeds)
+    domains = tuple(seeds)[share[0] :: share[1]]
     begin, start_cpu = time.monotonic(), time.process_time()
     async with CrawlSession(place, f"night-{night}") as session:
         await session.seed(domains, force=night > 1)
@@ -66,5 +68,11 @@ async def main(folder: Path, night: int, seeds: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    pairs = dict(word.split("=", 1) for word in sys.argv[3:])
-    uvloop.run(main(Path(sys.argv[1]), int(sys.argv[2]), pairs))
+    words = sys.argv[3:]
+    part = (0, 1)
+    if "--share" in words:
+        first, every = words.pop().split("/")
+        words.pop()
+        part = (int(first), int(every))
+    pairs = dict(word.split("=", 1) for word in words)
+    uvloop.run(main(Path(sys.argv[1]), int(sys.argv[2]), pairs, part))
