@@ -5,6 +5,7 @@ A domain counts by the last run that had it: one that failed, was mended and ran
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import time
@@ -235,15 +236,20 @@ def _queue(instance: dg.DagsterInstance, runs: Sequence[RunFacts]) -> list[Queue
         told.setdefault(record.run_id, []).append(
             QueuePoint(record.timestamp, int(cast("int", seen.metadata["queue"].value)))
         )
-    points = sorted({p.at for ps in told.values() for p in ps})
-    return [QueuePoint(at, sum(_at(ps, at) for ps in told.values())) for at in _thinned(points)]
+    instants = _thinned(sorted({p.at for ps in told.values() for p in ps}))
+    points = [QueuePoint(at, sum(_at(ps, at) for ps in told.values())) for at in instants]
+    for one, other in itertools.pairwise(instants):
+        middle = (one + other) / 2
+        if not any(ps[0].at < middle < ps[-1].at for ps in told.values()):
+            points.append(QueuePoint(middle, None))
+    return sorted(points, key=lambda p: p.at)
 
 
 def _at(points: Sequence[QueuePoint], at: float) -> int:
     """What a run said last at `at`; 0 before its first word and after its last."""
     if not points[0].at <= at <= points[-1].at:
         return 0
-    return next(p.queue for p in reversed(points) if p.at <= at)
+    return next(p.queue or 0 for p in reversed(points) if p.at <= at)
 
 
 def _thinned(instants: Sequence[float], at_most: int = 120) -> list[float]:

@@ -71,10 +71,10 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class QueuePoint:
-    """URLs waiting at an instant, as the running crawl told."""
+    """URLs waiting at an instant, as the running crawl told; None: nobody crawls from here to the next point."""
 
     at: float
-    queue: int
+    queue: int | None
 
 
 @dataclass(frozen=True, slots=True)

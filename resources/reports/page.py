@@ -57,6 +57,7 @@ svg{display:block;width:100%;height:auto}svg text{font-size:10.5px;fill:var(--so
 .line.c1{stroke:var(--c1)}.line.c2{stroke:var(--c2)}.line.c3{stroke:var(--c3)}.line.c4{stroke:var(--c4)}
 .fill.c1,.bar.c1{fill:var(--c1)}.fill.c2,.bar.c2{fill:var(--c2)}.bar.c3{fill:var(--c3)}.bar.c4{fill:var(--c4)}
 i.c1{background:var(--c1)}i.c2{background:var(--c2)}i.c3{background:var(--c3)}i.c4{background:var(--c4)}
+.wide+h2{margin-top:16px}.wide+.wide{margin-top:12px}
 .wide{overflow-x:auto;-webkit-overflow-scrolling:touch}
 table{border-collapse:collapse;width:100%;font-size:13.5px;font-variant-numeric:tabular-nums}
 th{text-align:left;color:var(--soft);font-weight:500;border-bottom:1px solid var(--rule);white-space:nowrap}
@@ -69,7 +70,7 @@ tr:last-child td{border-bottom:0}.n{text-align:right;white-space:nowrap}td.name{
 .share .many{flex:0 0 56px;text-align:right;font-variant-numeric:tabular-nums}
 .why{color:var(--soft);font-size:13px;margin:-6px 0 10px}
 footer{color:var(--soft);font-size:12.5px;padding:0 4px}
-@media(max-width:520px){.opt{display:none}td,th{padding-right:9px}}
+@media(max-width:520px){.opt{display:none}td,th{padding-right:9px}.mark{display:block;width:max-content;margin:0}}
 """
 
 

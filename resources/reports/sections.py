@@ -105,7 +105,7 @@ def numbers_section(facts: NightFacts) -> str:
 def queue_series(points: Sequence[QueuePoint]) -> tuple[list[float], list[float | None]]:
     """(instants, queue) of the points in order."""
     ordered = sorted(points, key=lambda p: p.at)
-    return [p.at for p in ordered], [float(p.queue) for p in ordered]
+    return [p.at for p in ordered], [float(p.queue) if p.queue is not None else None for p in ordered]
 
 
 def charts_section(facts: NightFacts) -> str:

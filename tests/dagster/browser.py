@@ -114,16 +114,9 @@ class Browser:
         )
         assert found, f"nothing says {words!r} on {self.run('location.href')}"
 
-    def picture(self, path: Path, *, whole: bool = False) -> Path:
-        """A PNG of the window, or of the whole page."""
-        clip: dict[str, Any] = {}
-        if whole:
-            size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-            clip = {
-                "clip": {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1},
-                "captureBeyondViewport": True,
-            }
-        data = self.call("Page.captureScreenshot", format="png", **clip)["data"]
+    def picture(self, path: Path) -> Path:
+        """A PNG of the window."""
+        data = self.call("Page.captureScreenshot", format="png")["data"]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(data))
         return path
