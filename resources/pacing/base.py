@@ -15,8 +15,9 @@ Guarantees
 * *One decision.* The instant a domain may be requested is the latest of: its rate, crawl-delay, Retry-After,
   learned rate, ramp-up, window, cool-down, pause, breaker. `Pacer.decide` names each with its reason.
 * *Race-free.* A slot is reserved when it is handed out; two takers can never spend one token.
-* *No burst.* In any window of W seconds a domain gets at most `burst + 1 + W * rate` requests, and with
-  `burst` 1 two requests are never closer than `(1 - jitter) / rate`.
+* *No burst.* With a configured rate a domain gets at most `burst + 1 + W * rate` requests in any window of W
+  seconds, and with `burst` 1 two requests are never closer than `(1 - jitter) / rate`. With `auto`, what a busy
+  machine was late is made up for at these gaps, as far as the limiter's own burst has room.
 * *No head-of-line blocking.* A slow, waiting or paused domain is not looked at until its time comes.
 
 Costs: `take` + `done` are O(log domains), under 20 microseconds with 100,000 domains; about 1 KB a domain until

@@ -39,6 +39,9 @@ __all__ = ["Pacer"]
 _LATE_SHARE, _LATE_MIN_S = 0.5, 0.002
 # Jitter where the limiter takes one request at a time: more of it would only draw refusals.
 _JITTER_NO_BURST = 0.02
+# A process that was held up makes up for so many requests, at the shortest gaps that jitter allows, where the
+# learned limiter has room for them: what one is late fills it when it is made up for.
+_LATE_REQUESTS, _LATE_SHARE_OF_ROOM = 10.0, 0.75
 # A rate grown by that factor makes the slot already booked obsolete.
 _REBOOK = 1.5
 _REFUSALS = (429, 503)
@@ -340,11 +343,15 @@ class Pacer:
         """Reserve the domain's next slot: its place in the bucket, displaced by chance, never too close to `now`."""
         limits = lane.limits
         lane.interval = interval
-        due = self._slots.reserve(lane.domain, 1, interval, limits.burst, now)[0]
         jitter = earlier = limits.jitter
-        learner = lane.learner
-        if learner is not None and learner.limit_burst is not None and learner.limit_burst < NO_BURST:
-            jitter, earlier = min(jitter, _JITTER_NO_BURST), 0.0
+        learner, since = lane.learner, now
+        if learner is not None and learner.limit_burst is not None:
+            if learner.limit_burst < NO_BURST:
+                jitter, earlier = min(jitter, _JITTER_NO_BURST), 0.0
+            elif limits.rate is None:
+                room = min(_LATE_REQUESTS, max(0.0, learner.limit_burst - 2.0) * _LATE_SHARE_OF_ROOM)
+                since = min(now, max(lane.gate, now - room * interval))
+        due = self._slots.reserve(lane.domain, 1, interval, limits.burst, since)[0]
         due += self._random() * jitter * interval
         if limits.burst == 1:
             nearest = now + (1.0 - earlier) * interval

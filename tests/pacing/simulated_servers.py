@@ -327,6 +327,7 @@ def crawl(
     rtt_s: float = 0.0005,
     noise_s: float = 0.0003,
     loop_lag_s: float = 0.0005,
+    stall_s: float = 0.0,
     seed: int = 1,
     ledger: Ledger | None = None,
     max_s: float = 36_000.0,
@@ -336,7 +337,8 @@ def crawl(
 ) -> Crawl:
     """Crawl `pages` URLs of one domain through a pacer, refused ones again, for at most `max_s` seconds.
 
-    `rtt_s` +- `noise_s`: the network; `loop_lag_s`: how late the loop wakes, uniformly.
+    `rtt_s` +- `noise_s`: the network; `loop_lag_s`: how late the loop wakes, uniformly; one time in
+    fifty by up to `stall_s`: a busy machine.
     """
     rng = random.Random(seed)
     clock = VirtualClock(start)
@@ -363,6 +365,8 @@ def crawl(
         wake = pacer.next_at(now)
         if wake is not None and pending > 0:
             wake += rng.uniform(0, loop_lag_s)
+            if stall_s and rng.random() < 0.02:
+                wake += rng.uniform(0, stall_s)
         if heap and (wake is None or pending <= 0 or heap[0][0] <= wake):
             now, _, what, slot, sent, answer = heapq.heappop(heap)
             assert slot is not None

@@ -61,6 +61,14 @@ def test_the_second_night_starts_from_the_ledger_and_draws_no_429_in_its_first_m
         assert row is not None and row.limit_rate == pytest.approx(rate, rel=0.05)
 
 
+def test_a_machine_that_is_held_up_makes_up_for_it_and_draws_no_more_429s() -> None:
+    for seed in SEEDS:
+        server = LeakyBucket(rate=100, burst=5, retry_after_s=1.0, rng=random.Random(seed))
+        night = crawl(server, PAGES, seed=seed, stall_s=0.05)
+        assert night.throttled <= 2
+        assert night.goodput_from(0.1) >= 0.95 * 100
+
+
 @pytest.mark.parametrize("penalty", [0.0, 0.3, 1.0, 3.0])
 @pytest.mark.parametrize("service", [0.05, 0.1])
 def test_a_server_whose_goodput_peaks_at_four_connections(service: float, penalty: float) -> None:
