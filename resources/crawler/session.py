@@ -34,7 +34,6 @@ from .crawl import Crawl
 from .liveness import process_start
 from .order import CrawlOrder, DomainReport
 from .parser_guard import ParserGuard, culprits
-from .process import settle
 from .robots_gate import RobotsGate
 from .seeding import Seeder, SeedReport
 from .storage import Storage
@@ -75,7 +74,6 @@ class CrawlSession:
         self.fetcher = fetcher or ProxiedFetcher(WebFetcher(clock=self.clock), self.clock, self._rng)
 
     async def __aenter__(self) -> CrawlSession:
-        #settle()
         self.installation.prepare()
         self.storage = await Storage(self._open).open()
         self.ledger = self.installation.open_ledger()
