@@ -112,7 +112,7 @@ def test_a_ledger_moves_with_its_nights_and_open_orders(ledger: Ledger) -> None:
     source.send(Command("a.example", "pause", 1.0, reason="obeyed"))
     source.send(Command("a.example", "resume", 2.0))
     for _ in range(2):  # the second time changes nothing
-        assert move_ledger(source, ledger) == 2
+        assert move_ledger(source, ledger).rows == 2
         assert [item.rate for item in ledger.all()] == [5.0, None]
         assert ledger.history("a.example") == source.history("a.example")
         assert [command.kind for command in ledger.commands()] == ["resume"]
