@@ -67,6 +67,8 @@ def no_store(head: PageHead) -> bool:
 
 def site_ttl(site: Site, head: PageHead) -> float | None:
     """What the site file says for this page, or None."""
+    if not site.cache.rules:
+        return site.cache.ttl
     media = next((v for k, v in head.headers if k.lower() == "content-type"), "").lower()
     for rule in site.cache.rules:
         if _pattern(rule.match).matches(head.url) and (

@@ -44,13 +44,16 @@ _SPLIT_AT = {sep: re.compile(rf'"(?:[^"\\]|\\.?)*("?)|{sep}', re.DOTALL) for sep
 
 def field_lines(headers: Headers, name: str) -> list[str]:
     """The values of all lines named `name` (lower case), in order."""
-    return [value for key, value in headers if key.lower() == name]
+    # Lengths first: a page's fields are asked for a hundred times, and most names differ in theirs.
+    length = len(name)
+    return [value for key, value in headers if len(key) == length and key.lower() == name]
 
 
 def first_value(headers: Headers, name: str) -> str | None:
     """The value of the first line named `name` (lower case), without surrounding blanks, or None."""
+    length = len(name)
     for key, value in headers:
-        if key.lower() == name:
+        if len(key) == length and key.lower() == name:
             return value.strip(_OWS)
     return None
 
