@@ -9,7 +9,7 @@ NIGHTCRAWL_CONFORMANCE ?= ../shared/conformance
 export NIGHTCRAWL_CONFORMANCE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup crawl ui test test-all conformance bench check docs clean-data
+.PHONY: help setup crawl ui test test-all conformance fuzz bench check docs clean-data
 
 help:            ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -45,13 +45,17 @@ ui: $(STAMP)     ## the same data in the Dagster UI on 127.0.0.1:3000
 	@$(BIN)/nightcrawl ui
 
 test: $(DEV)   ## the default tests, at most five minutes
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-all: $(DEV)  ## every test: daemon, browser, chaos
-	@$(BIN)/python -m pytest -m 'slow or not slow'
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -m slow
 
 conformance: $(DEV)  ## the standards' suites in NIGHTCRAWL_CONFORMANCE
 	@$(BIN)/python -m tests.conformance
+
+fuzz: $(DEV)   ## every property with 20 times the examples, or N=...
+	@NIGHTCRAWL_FUZZ=$(or $(N),20) $(BIN)/python -m pytest tests/web tests/site tests/extract
 
 bench: $(DEV)  ## every benchmark; see benchmarks/README.md for single ones
 	@$(BIN)/python -m benchmarks
