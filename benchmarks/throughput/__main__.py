@@ -46,8 +46,8 @@ def main() -> int:
         work.mkdir(parents=True, exist_ok=True)
         chosen = options.sets or ["docs", "made"]
         sets: list[PageSet] = []
-        if "docs" in chosen:
-            sets.append(docs(options.short))
+        if "docs" in chosen and (real := docs(options.short)) is not None:
+            sets.append(real)
         if "made" in chosen:
             sets.append(made(work, options.made_pages or (2_000 if options.short else 10_000)))
         results = {pages.name: _compare(pages, contestants, rounds, work) for pages in sets}

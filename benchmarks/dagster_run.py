@@ -1,0 +1,117 @@
+"""What Dagster adds: `fetched_pages` materialized by a run beside the bare engine, CPU seconds per 1,000 pages.
+
+    python -m benchmarks.dagster_run [--pages 10000] [--rounds 3] [--work DIR]
+
+Made pages of 10 KB with 50 links on two domains. Each run is a process of its own, the two kinds in alternation;
+counted from the first request for a seed to the last commit, for Dagster with everything its run writes: events,
+checks, metadata. The starts of the processes are not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.real_docs.server import serve
+from benchmarks.throughput.our_crawl import installation
+from benchmarks.throughput.page_sets import made
+
+__all__ = ["main"]
+
+
+def _bare(folder: Path, seeds: dict[str, str]) -> float:
+    from resources.crawler.order import CrawlOrder
+    from resources.crawler.session import CrawlSession
+
+    place = installation(folder, seeds)
+
+    async def night() -> None:
+        async with CrawlSession(place, "night") as session:
+            await session.seed(tuple(seeds))
+            await session.crawl(CrawlOrder(tuple(seeds), "night"))
+
+    import uvloop
+
+    begin = time.process_time()
+    uvloop.run(night())
+    return time.process_time() - begin
+
+
+def _materialized(folder: Path, seeds: dict[str, str]) -> float:
+    import dagster as dg
+
+    from crawl_assets.definitions import defs
+    from crawl_assets.partitions import sync_partitions
+
+    place = installation(folder, seeds).prepare()
+    loaded = defs if isinstance(defs, dg.Definitions) else defs()
+    home = folder / "dagster"
+    home.mkdir(parents=True, exist_ok=True)
+    with dg.DagsterInstance.local_temp(str(home)) as instance:
+        sync_partitions(instance, place)
+        job = loaded.resolve_implicit_global_asset_job_def()
+        first, last = min(seeds), max(seeds)
+        begin = time.process_time()
+        result = job.execute_in_process(
+            instance=instance,
+            asset_selection=[dg.AssetKey("seed_frontier"), dg.AssetKey("fetched_pages")],
+            tags={"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last},
+            run_config={
+                "resources": {
+                    "installation": {"config": {"data": str(place.data), "sites": str(place.sites)}}
+                }
+            },
+        )
+        used = time.process_time() - begin
+        assert result.success
+    return used
+
+
+def _stored(folder: Path, seeds: dict[str, str]) -> int:
+    store = installation(folder, seeds).open_pages()
+    pages = sum(store.counts(domain)[0] for domain in seeds)
+    store.close()
+    return pages
+
+
+def main() -> None:
+    """Parent: serves and compares. Child (`--child KIND FOLDER SEEDS`): one run."""
+    if sys.argv[1:2] == ["--child"]:
+        kind, folder, seeds = sys.argv[2], Path(sys.argv[3]), json.loads(sys.argv[4])
+        used = (_bare if kind == "bare" else _materialized)(folder, seeds)
+        print(json.dumps({"cpu": used, "pages": _stored(folder, seeds)}))
+        return
+    parser = argparse.ArgumentParser(prog="benchmarks.dagster_run", description=__doc__)
+    parser.add_argument("--pages", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--work", type=Path, default=None)
+    options = parser.parse_args()
+    costs: dict[str, list[float]] = {"bare": [], "materialized": []}
+    with tempfile.TemporaryDirectory(prefix="dagster-run-") as temporary:
+        work = options.work or Path(temporary)
+        pages = made(work, options.pages)
+        with serve(work / "nginx", packages=pages.packages):
+            for _ in range(options.rounds):
+                for kind, found in costs.items():
+                    folder = work / kind
+                    shutil.rmtree(folder, ignore_errors=True)
+                    command = [sys.executable, "-m", "benchmarks.dagster_run", "--child", kind, str(folder)]
+                    done = subprocess.run(
+                        [*command, json.dumps(pages.seeds)], stdout=subprocess.PIPE, text=True, check=True
+                    )
+                    told = json.loads(done.stdout.splitlines()[-1])
+                    found.append(told["cpu"] / told["pages"] * 1000)
+                    print(f"{kind}: {told['pages']} pages, {found[-1]:.3f} CPU s per 1,000", flush=True)
+    bare, whole = statistics.median(costs["bare"]), statistics.median(costs["materialized"])
+    print(f"Dagster adds {whole / bare - 1:+.1%}")
+
+
+if __name__ == "__main__":
+    main()
