@@ -26,6 +26,7 @@ _LONG = (
     ("benchmarks.pacer",),
     ("benchmarks.memory",),
     ("benchmarks.processes",),
+    ("benchmarks.dagster_run",),
     ("benchmarks.fetch_cost",),
     ("benchmarks.redis_memory",),
     ("benchmarks.politeness.simulated",),
