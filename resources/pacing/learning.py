@@ -70,6 +70,8 @@ _SLOWER_CUT, _COLLAPSE_CUT = 0.8, 0.7
 _RECOVER_TO, _RECOVER_ANSWERS = 0.85, 200
 # So many answers say more about a rate than how it was come by.
 _SETTLED = 40
+# A rate that was accepted that often in a row is under the limit, whatever one refusal says.
+_HELD_LONG = 500
 # A 503 after that many answers is alone; if no limiter explains it with the last one, neither was a refusal.
 _FAULT_ALONE = 40
 # Good answers at one connection before there may be more.
@@ -112,7 +114,8 @@ class RateLearner:
     """The rate of one domain between `floor` and `ceiling`. Instants are epoch seconds, given by the caller."""
 
     __slots__ = (
-        "_belief", "_blamed_rate", "_held_rate", "_lid", "_next_review", "_probe_from", "_probe_left", "_probe_step", "_short_runs",
+        "_belief", "_blamed_rate", "_held_rate", "_hiccup", "_lid", "_next_review", "_probe_from", "_probe_left",
+        "_probe_step", "_short_runs",
         "_soon", "_steady_rate", "ceiling", "cool_left", "faults", "floor", "latency", "limit_burst", "limit_rate", "next_probe_at",
         "phase", "probe_every", "rate", "refusals", "trouble_rate", "worst_rate",
     )  # fmt: skip
@@ -135,6 +138,7 @@ class RateLearner:
         self.faults = IsolatedFaults()
         self._belief: LimitEstimate | None = None
         self._blamed_rate = 0.0  # in force when a 503 was last taken for a limiter's
+        self._hiccup = False  # a refusal at a rate long held was forgiven
         self._soon = _PROBE_SOON_S
         self._next_review = _NEVER
         self._probe_left = 0
@@ -259,6 +263,12 @@ class RateLearner:
             return Change(EventKind.SLOWER, cause, f"{at}, no leaky bucket explains it")
         # 2. a limiter explains it
         target = _promised(estimate)
+        if was is Phase.HOLD and self.refusals.run > _HELD_LONG and not self._hiccup:
+            # Once a night: something bunched what we had sent evenly.
+            self._hiccup = True
+            self._believe(estimate)
+            self._hold(before, now)
+            return Change(EventKind.SLOWER, cause, f"{at}, which went well {self.refusals.run} times: kept")
         if was is not Phase.START:
             if self.refusals.run > _COOL_ANSWERS:
                 # It was no transient: what we held was too much, whatever else we believe, until a probe passes.

@@ -41,7 +41,7 @@ _LATE_SHARE, _LATE_MIN_S = 0.5, 0.002
 _JITTER_NO_BURST = 0.02
 # A process that was held up makes up for so many requests, at the shortest gaps that jitter allows, where the
 # learned limiter has room for them: what one is late fills it when it is made up for.
-_LATE_REQUESTS, _LATE_SHARE_OF_ROOM = 10.0, 0.75
+_LATE_REQUESTS, _LATE_SHARE_OF_ROOM = 10.0, 0.5
 # A rate grown by that factor makes the slot already booked obsolete.
 _REBOOK = 1.5
 _REFUSALS = (429, 503)
