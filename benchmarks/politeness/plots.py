@@ -46,6 +46,7 @@ def _plot_case(case: Case, nights: dict[str, Night], folder: Path) -> Path:
     for (name, night), axes in zip(nights.items(), panels[:, 0], strict=True):
         length = max(1.0, night.seconds)
         width = max(0.5, length / _STEPS)
+        highest = 0.0
         asked = sorted([*night.good, *night.bad])
         for instants, label, colour in (
             (asked, "requests", "tab:orange"),
@@ -55,14 +56,20 @@ def _plot_case(case: Case, nights: dict[str, Night], folder: Path) -> Path:
             counts = [0] * (int(length / width) + 1)
             for instant in instants:
                 counts[min(len(counts) - 1, int((instant - night.start) / width))] += 1
+            highest = max(highest, max(counts) / width)
             edges = [width * step for step in range(len(counts))]
             axes.step(
                 edges, [n / width for n in counts], where="post", label=label, color=colour, linewidth=1.1
             )
         axes.axhline(case.permitted, label="permitted", color="tab:green", linestyle="--", linewidth=1)
-        axes.set(ylabel="per second", ylim=(0, case.permitted * 2), xlim=(0, length))
+        top = case.permitted * 2
+        if highest > top:
+            # Even up to twice what is permitted, by powers of ten above: hundreds a second must be seen too.
+            axes.set_yscale("symlog", linthresh=top)
+            top = highest * 1.5
+        axes.set(ylabel="per second", ylim=(0, top), xlim=(0, length))
         axes.set_title(f"{name}: {night.lost} pages lost", fontsize="medium", loc="left")
-        axes.legend(loc="upper right", fontsize="x-small", ncols=4)
+        axes.legend(loc="lower right", fontsize="x-small", ncols=4)
     panels[-1, 0].set_xlabel("seconds")
     figure.suptitle(case.words)
     folder.mkdir(parents=True, exist_ok=True)

@@ -270,7 +270,9 @@ class Crawl:
             if lane is not None:
                 lane.unflushed -= 1
                 if ack.verdict is Verdict.RETRY:
-                    lane.dry = False  # it was in flight when the frontier was last asked, and is due again soon
+                    lane.dry = (
+                        False  # it was in flight when the frontier was last asked, and is due again soon
+                    )
                 if result.stale:  # perhaps a batch whose first answer was lost: what it added was not told
                     lane.dry = False
         for domain, count in result.new_by_domain.items():
