@@ -161,6 +161,8 @@ def main(arguments: list[str] | None = None) -> int:
         flush=True,
     )
     with tempfile.TemporaryDirectory(prefix="politeness-") as temporary:
+        # Started by root, nginx serves as nobody, who has to be let in.
+        Path(temporary).chmod(0o755)
         folder = given.work or Path(temporary)
         root = folder / f"site-{pages}"
         write_site(root, pages)
