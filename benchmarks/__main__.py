@@ -14,8 +14,8 @@ import time
 
 _SHORT = (
     ("benchmarks.throughput", "--short"),
-    ("benchmarks.pacer", "--domains", "100", "10000", "--requests", "20000"),
-    ("benchmarks.frontier", "--sizes", "10000,100000", "--rounds", "10"),
+    ("benchmarks.pacer", "--domains", "100", "10000", "--requests", "10000"),
+    ("benchmarks.frontier", "--sizes", "10000,100000", "--rounds", "10", "--backend", "sqlite"),
 )
 _LONG = (
     ("benchmarks.throughput",),

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import uvloop
 
+from benchmarks.measured import measured
 from benchmarks.pacer import resident_mb
 from benchmarks.real_docs.server import serve
 from benchmarks.throughput.our_crawl import installation
@@ -62,6 +63,9 @@ def main() -> None:
         pages = made(work, options.pages, max(1, options.pages // _A_SITE))
         with serve(work / "nginx", packages=pages.packages):
             seen = uvloop.run(_night(work, pages.seeds))
+    measured(seen[-1][0] if seen else 0, "memory")
+    if seen[-1][0] < options.from_page:
+        raise RuntimeError(f"only {seen[-1][0]:,} pages: nothing to compare with {options.from_page:,}")
     early = next(size for count, size in seen if count >= options.from_page)
     count, late = seen[-1]
     print(

@@ -23,6 +23,7 @@ from pathlib import Path
 import yaml
 from xxhash import xxh3_128_digest
 
+from benchmarks.measured import measured
 from resources.crawler.territory import Territory
 from resources.extract.page import PageExtractor
 from resources.installation import Installation
@@ -126,7 +127,7 @@ def main() -> None:
             wall = time.monotonic() - started
         # Children count once they have ended, their start included.
         used = cpu() - cpu_started
-        pages = sum(report.parsed for report in reports)
+        pages = measured(sum(report.parsed for report in reports), "parse")
         links = sum(report.rows.get("links", 0) for report in reports)
         size = sum(report.body_bytes for report in reports)
         print(

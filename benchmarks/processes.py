@@ -18,12 +18,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.measured import measured
 from benchmarks.real_docs.server import serve
 from benchmarks.throughput.our_crawl import installation
 from benchmarks.throughput.page_sets import made
 
 
-def rate(folder: Path, seeds: dict[str, str], workers: int) -> float:
+def rate(folder: Path, seeds: dict[str, str], workers: int, expected: int | None) -> float:
     """Pages per second from the first start to the last end, the start of the processes included."""
     shutil.rmtree(folder, ignore_errors=True)
     installation(folder, seeds).prepare()
@@ -38,7 +39,8 @@ def rate(folder: Path, seeds: dict[str, str], workers: int) -> float:
     ]  # fmt: skip
     outputs = [process.communicate()[0] for process in processes]
     seconds = time.monotonic() - begin
-    return sum(json.loads(output.splitlines()[-1])["pages"] for output in outputs) / seconds
+    pages = sum(int(json.loads(output.splitlines()[-1])["pages"]) for output in outputs)
+    return measured(pages, f"{workers} workers", expected) / seconds
 
 
 def main() -> None:
@@ -53,7 +55,7 @@ def main() -> None:
         with serve(work / "nginx", packages=pages.packages, workers=options.most):
             one = 0.0
             for workers in range(1, options.most + 1):
-                found = rate(work / "crawl", pages.seeds, workers)
+                found = rate(work / "crawl", pages.seeds, workers, pages.count)
                 one = one or found
                 print(f"{workers} workers: {found:,.0f} pages/s, {found / one:.2f} times one", flush=True)
 

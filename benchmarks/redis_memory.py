@@ -19,6 +19,7 @@ import random
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,8 @@ def plain_records(client: redis.Redis, urls: int, names: list[str]) -> int:
         if at % BATCH == BATCH - 1 or at == urls - 1:
             pipeline.execute()
     taken = client.info("memory")["used_memory"] - before
-    client.execute_command("FLUSHALL", "SYNC")  # else the memory is freed some time later
+    command: Callable[..., object] = client.execute_command
+    command("FLUSHALL", "SYNC")  # else the memory is freed some time later
     return int(taken)
 
 
@@ -87,8 +89,10 @@ def measure(port: int, urls: int, domains: int) -> dict[str, Any]:
         spent += time.perf_counter() - started
     total = client.info("memory")["used_memory"] - before
     queue = sum(
-        client.memory_usage(name, samples=0) for name in client.scan_iter("*:q:*", count=10_000)
-    ) + sum(client.memory_usage(name, samples=0) for name in client.scan_iter("*:i", count=10_000))
+        client.memory_usage(name, samples=0) or 0
+        for pattern in ("*:q:*", "*:i")
+        for name in client.scan_iter(pattern, count=10_000)
+    )
     known = [discovery(at, names[at % domains]) for at in random.Random(1).sample(range(urls), 5_000)]
     started = time.perf_counter()
     assert frontier.enqueue(known, 1.0).known == len(known)

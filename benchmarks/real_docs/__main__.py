@@ -19,6 +19,7 @@ from pathlib import Path
 import uvloop
 import yaml
 
+from benchmarks.measured import measured
 from resources.crawler.order import CrawlOrder, DomainReport
 from resources.crawler.session import CrawlSession
 from resources.installation import Installation
@@ -113,6 +114,7 @@ def main(argv: list[str] | None = None) -> int:
             before = len(request_log(log))
             reports, seconds, cpu = uvloop.run(_night(installation, f"night-{night}", night > 1))
             requests = sum(r.requests for r in reports)
+            measured(sum(r.ok + r.not_modified for r in reports), f"night {night}")
             print(
                 f"night {night}: {requests} requests ({sum(r.ok for r in reports)} ok, "
                 f"{sum(r.not_modified for r in reports)} unchanged, {sum(r.failed for r in reports)} failed) in "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 import urllib.request
@@ -22,6 +23,7 @@ _SERVER = """
     }}
 """
 _CONFIG = """
+{user}
 daemon off;
 worker_processes {workers};
 pid {work}/nginx.pid;
@@ -53,8 +55,12 @@ def serve(
     servers = "".join(_SERVER.format(address=p.address, port=PORT, root=p.folder) for p in packages)
     config = work / "nginx.conf"
     config.write_text(
-        _CONFIG.format(work=work, servers=servers, gzip="on" if gzip else "off", workers=workers)
-    )
+        _CONFIG.format(
+            work=work, servers=servers, gzip="on" if gzip else "off", workers=workers,
+            # Started by root it would serve as nobody, who may not enter root's temporary folders.
+            user="user root;" if os.geteuid() == 0 else "",
+        )
+    )  # fmt: skip
     process = subprocess.Popen(
         ["/usr/sbin/nginx", "-p", str(work), "-e", str(work / "error.log"), "-c", str(config)]
     )

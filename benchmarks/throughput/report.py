@@ -26,10 +26,12 @@ def ratios(results: Results) -> dict[str, float]:
         for peer in ("scrapy", "redis", "crawlee"):
             if peer in runs:
                 found[f"{name}: CPU of {peer} / ours"] = runs[peer].per_thousand / ours.per_thousand
-        if "again" in runs:
-            found[f"{name}: CPU of the first night / unchanged"] = (
-                ours.per_thousand / runs["again"].per_thousand
-            )
+        if "scrapy" in runs:
+            for own, words in (("again", "ours, nothing changed"), ("parse", "our parse")):
+                if own in runs:
+                    found[f"{name}: CPU of scrapy / {words}"] = (
+                        runs["scrapy"].per_thousand / runs[own].per_thousand
+                    )
         if "parse" in runs and "replay" in runs:
             found[f"{name}: pages/s of our parse / replay"] = runs["parse"].rate / runs["replay"].rate
         if ours.stored_bytes:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.measured import measured
 from benchmarks.real_docs.server import request_log, serve
 
 from .environments import install, python_of
@@ -110,6 +111,8 @@ def run(contestant: Contestant, pages: PageSet, work: Path, timeout_s: float) ->
         }
     told = json.loads(done.stdout.strip().splitlines()[-1])
     count = told["pages"] if contestant.offline else len(good)
+    ours = not contestant.script
+    measured(count, f"{contestant.words}, {pages.words}", pages.count if ours else None)
     return Run(
         count, told["seconds"], cpu, told["start_cpu"], frozenset(good), told.get("body_bytes", 0),
         told.get("stored_bytes", 0),
