@@ -232,6 +232,13 @@ def test_domains_have_one_spelling() -> None:
     assert normal_domain("*.Shop.example:8080") == "*.shop.example:8080"
 
 
+@pytest.mark.parametrize("text", ["?", "? true", "1.50: x", "~: x", "true: {a: b}", "0x1: []"])
+def test_a_key_that_is_no_word_is_told_like_any_unknown_key(text: str) -> None:
+    site, found = load_site_text(text, "x.yaml")
+    assert site is None
+    assert any("unknown key" in p.message and p.line == 1 for p in found)
+
+
 @given(st.text(max_size=200))
 def test_no_text_breaks_the_loader(text: str) -> None:
     site, found = load_site_text(text, "x.yaml")
