@@ -317,6 +317,12 @@ GOOD_SHORT = [
     simple("Welcome to nginx!", "If you see this page, the web server works."), simple("店", "本日は休業です。"),
     page("Moved", '<meta http-equiv="refresh" content="0; url=/new">'), simple("Queue", "A queue is a first-in, first-out data structure."),
     simple("Forbidden City", "Open from nine to five."), simple("Login statistics", "12 users logged in today."),
+    simple("404 Not Found", "The 404 status code indicates that the server has no current representation of the resource."),
+    simple("429 Too Many Requests", "The user has sent too many requests in a given time. Servers may send Retry-After."),
+    simple("503", "This response code means that the server is down for maintenance. See RFC 9110."),
+    simple("My address was banned", "Yesterday a wiki told me 'your IP address has been blocked'. Any idea why?"),
+    simple("System status", "All systems operational.", "Scheduled maintenance: 3 November, 02:00 UTC."),
+    simple("Fehlermeldungen", "„Die gewünschte Seite wurde nicht gefunden“ heißt: die Adresse ist falsch."),
     simple("404 Gallery", "A gallery at 404 Main Street."), simple("Product X", "Not available in blue. In stock in red."),
 ]  # fmt: skip
 

@@ -183,7 +183,7 @@ def _sources(tree: LexborHTMLParser) -> Iterator[str]:
 
 
 def _names(tree: LexborHTMLParser) -> Iterator[str]:
-    """`#id`, `.class`, `@data-translate` values and element names with a dash, as written."""
+    """`#id`, `.class`, `@data-translate` values, as written."""
     for node in tree.css("[id],[class],[data-translate]"):
         yield from _node_names(node)
 

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 __all__ = [
+    "EXPLAINING",
     "JS_REQUIRED",
     "LOGIN_URL",
     "NOT_FOUND_TEXT",
@@ -251,8 +252,14 @@ SENTENCES: tuple[Phrase, ...] = (
     _phrase(
         "maintenance",
         3,
-        r"(scheduled|planned|routine|ongoing|essential|system|site|website|server) maintenance|(down|offline|closed|unavailable) for (a |some |scheduled |planned |routine )*(maintenance|updates?|upgrades?)|(undergoing|performing|under|in|carrying out|doing) (some |scheduled |planned |routine |essential |a )*maintenance|(we('ll| will)|will|should|please check) .{0,20}be? ?(right )?back (soon|shortly|online|later|in)|maintenance mode|be back (soon|shortly|online)",
+        r"(down|offline|closed|unavailable) for (a |some |scheduled |planned |routine )*(maintenance|updates?|upgrades?)|(undergoing|performing|under|in|carrying out|doing) (some |scheduled |planned |routine |essential |a )*maintenance|(we('ll| will)|will|should|please check) .{0,20}be? ?(right )?back (soon|shortly|online|later|in)|maintenance mode|be back (soon|shortly|online)",
         r"wartungsarbeiten|wird (gerade |derzeit |aktuell )?gewartet|(in|wegen) wartung|est (actuellement )?en (cours de )?maintenance|(opération|travaux) de maintenance|(está|estamos) (actualmente )?en (tareas de )?mantenimiento|(tareas|trabajos|labores) de mantenimiento|(está|estamos) em manutenção|è in manutenzione|(lavori|interventi) di manutenzione|(in|wegens) onderhoud|onderhoudswerkzaamheden|(ведутся|проводятся) .{0,20}работы|техническ\w+ (обслуживани|работ)\w+|(prace|przerwa) (techniczn|konserwacyjn)\w+|メンテナンス(中|を実施|作業)|(系统|网站|服务器).{0,6}维护|(점검|유지보수) ?(중|작업)",
+    ),
+    # A page that announces one may say as much.
+    _phrase(
+        "maintenance",
+        2,
+        r"(scheduled|planned|routine|ongoing|essential|system|site|website|server) maintenance",
     ),
     # parked
     _phrase(
@@ -268,6 +275,14 @@ SENTENCES: tuple[Phrase, ...] = (
         r"this (account|website|site|web ?site|hosting account|blog|store|shop) (has been|is|was) (suspended|disabled|deactivated|terminated|unpublished|closed|removed|not (yet )?published)|(contact|please contact) your (hosting|host) provider.{0,60}|there('s| is)n't a .{0,20}(site|app|page) (here|configured)|no such (app|site|bucket)|repository not found|(dieses|das) konto (wurde|ist) gesperrt|ce (compte|site) (a été|est) (suspendu|désactivé)|esta (cuenta|página web) (ha sido|está) suspendida",
     ),
     NOT_FOUND_TEXT,
+)
+
+#: A status explained to a reader, as references and manuals do and no wall does.
+EXPLAINING = re.compile(
+    r"(status )?(code|response|error) (class |message )?(indicates|means|signals|is (sent|returned|used|generated) (when|if|by|to))"
+    r"|status code (of|for|in|from) the|\b(servers?|clients?|responses?|user agents?) (may|should|must|can|might) (send|include|retry|return|use|be)"
+    r"|(the|a) (user|client) has (sent|made|been)|\brfc ?\d{3,5}\b"
+    r"|(statuscode|fehlercode|code d'état|código de estado|codice di stato|код состояния).{0,40}(bedeutet|besagt|indique|signifie|indica|significa|означает|указывает)"
 )
 
 #: Asked of noscript and of the text of a page that shows little else.

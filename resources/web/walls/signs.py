@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from .header_marks import LOCATION_MARKS
 from .markers import STRONG_MARKS, WIDGETS, Mark
 from .page import CONTENT, ROOT_WEIGHT, SHELL, Page
-from .phrases import JS_REQUIRED, LOGIN_URL, NOT_FOUND_TEXT, NOT_FOUND_TITLE, SENTENCES, TITLES
+from .phrases import EXPLAINING, JS_REQUIRED, LOGIN_URL, NOT_FOUND_TEXT, NOT_FOUND_TITLE, SENTENCES, TITLES
 from .quick import TITLE_SCAN, title_segments
 from .scan import Scan
 
@@ -59,6 +59,12 @@ _PARKING = re.compile(
     r"sedo(parking)?\.|parkingcrew|bodis\.com|hugedomains|afternic|//dan\.com|parklogic|domainmarket|undeveloped\.com|uniregistry|above\.com/|namedrive|voodoo\.com|/park(ing)?\.js|d38psrni17bvxu|i\.cdnpark",
     re.I,
 )
+#: 15 characters and more in quotation marks, as `normal` leaves them; an apostrophe stands behind a letter.
+_QUOTED = re.compile(
+    r"[\"„][^\"„]{15,300}\"|[«»][^«»]{15,300}[«»]|「[^「」]{8,300}」|(?<!\w)'[^']{15,300}'(?!\w)"
+)
+_ADDRESSED = re.compile(r"\byou(r|'ve|'re)?\b")
+_EXPLAINED = frozenset({"soft_404", "rate_limit", "hard_block", "geo_block", "maintenance"})
 _Add = Callable[[str, int, str], None]
 _FREE_FALSE = re.compile(r'"isAccessibleForFree"\s*:\s*"?false', re.I)
 
@@ -152,6 +158,9 @@ def score(page: Page, url: str, status: int) -> Sign | None:
 
     _titles(page, add)
     text = page.text[:CONTENT]
+    if not error:
+        # What a page quotes somebody said to somebody else.
+        text = _QUOTED.sub(" ", text)
     candidates = _SENTENCE_SCAN.candidates(text)
     for number in candidates:
         if number == len(SENTENCES):
@@ -172,6 +181,9 @@ def score(page: Page, url: str, status: int) -> Sign | None:
             points[kind] += 1
         if 400 <= status < 500 and kind in _ON_ERROR:
             points[kind] += 2
+        elif kind in _EXPLAINED and EXPLAINING.search(text):
+            # A wall speaks to its visitor; an explanation speaks of one.
+            points[kind] -= 3 if _ADDRESSED.search(text) else points[kind]
     if not points:
         return None
     best = max(points, key=lambda kind: (points[kind], -_ORDER.index(kind)))

@@ -29,7 +29,7 @@ from .signs import Sign, score, strong_sign, structure
 __all__ = ["DETECTOR_VERSION", "Verdict", "judge"]
 
 #: Stored with each verdict; a quarantined body is judged again when this changes.
-DETECTOR_VERSION = "1"
+DETECTOR_VERSION = "2"
 
 _BLOCK_HEADER_NAMES = frozenset(name for name, *_ in BLOCK_HEADERS)
 _KEPT_HEADERS = frozenset({"server", "location", "content-type", "www-authenticate"})
