@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
-from yaml.cyaml import CParser
+from yaml._yaml import CParser
 
 __all__ = ["Document", "Path", "YamlError", "read_yaml"]
 
@@ -49,9 +49,9 @@ class _Rules(yaml.composer.Composer, yaml.constructor.SafeConstructor, yaml.reso
     """What a site file may hold, over the events of any parser. See the module docstring."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.events.AliasEvent):
-            event: yaml.Event = self.get_event()  # type: ignore[no-untyped-call]
-            mark: Any = event.start_mark
+        events: Any = self  # whichever parser it was joined with
+        if events.check_event(yaml.events.AliasEvent):
+            mark: Any = events.get_event().start_mark
             raise yaml.composer.ComposerError(
                 None, None, "aliases (*name) are not allowed in a site file: write the value out", mark
             )
@@ -69,7 +69,6 @@ class _Rules(yaml.composer.Composer, yaml.constructor.SafeConstructor, yaml.reso
             if isinstance(key_node, yaml.ScalarNode):
                 key_node.tag = "tag:yaml.org,2002:str"
         return super().construct_mapping(node, deep)
-
 
     def begin(self) -> None:
         """The parts that need no text."""
@@ -109,12 +108,12 @@ for _tag, _expression, _first in (
     )
 
 
-def _int(loader: _Rules, node: yaml.ScalarNode) -> int:
+def _int(loader: Any, node: yaml.ScalarNode) -> int:
     # Decimal whatever the leading zeros: SafeLoader would read 010 as 8.
     return int(node.value)
 
 
-def _float(loader: _Rules, node: yaml.ScalarNode) -> float:
+def _float(loader: Any, node: yaml.ScalarNode) -> float:
     return float(node.value)
 
 

@@ -204,6 +204,19 @@ def test_equal_names_are_a_problem_of_the_second_file(tmp_path: Path) -> None:
     assert [(p.line, p.field) for p in found] == [(2, "name")]
 
 
+def test_a_file_is_read_again_when_it_or_its_list_of_seeds_has_changed(tmp_path: Path) -> None:
+    path, seeds = tmp_path / "a.yaml", tmp_path / "seeds.txt"
+    path.write_text("domains: [one.example]\n")
+    (first,), _ = read_sites(tmp_path)
+    assert read_sites(tmp_path)[0] == [first]
+    path.write_text("domains: [two.example]\n")
+    assert read_sites(tmp_path)[0][0].domains == ("two.example",)
+    path.write_text("domains: [two.example]\nseeds: ['@seeds.txt']\n")
+    assert "seeds.txt" in str(read_sites(tmp_path)[1])
+    seeds.write_text("https://two.example/\n")
+    assert read_sites(tmp_path)[1] == []
+
+
 def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(GOOD + "#" * 1_000_000)
     with pytest.raises(SiteFileError, match="file of URLs"):
