@@ -81,6 +81,22 @@ def test_comments_commas_and_wrappers_are_repaired(value: dict[str, Any]) -> Non
         assert parse_block(broken)[0] == [value]
 
 
+@given(
+    st.text(alphabet='ab .<>=";', min_size=1, max_size=40).map(lambda text: f"x{text}x"), st.integers(0, 9)
+)
+def test_quotation_marks_inside_a_string_are_repaired(text: str, number: int) -> None:
+    for template in ('{"d": "%s", "n": [%d]}', '{"l": ["%s"], "n": %d}', '[{"d": "%s"}, {"n": %d}]'):
+        sound = template % (text.replace('"', '\\"'), number)
+        assert parse_block(template % (text, number))[0] == parse_block(sound)[0]
+
+
+def test_escapes_of_javascript_are_read_and_other_backslashes_kept() -> None:
+    found = parse_block(r"""{"a": "Ann\'s", "b": "R\x26B", "c": "C:\videos\new.mp4", "d": "\u00e9\n\\"}""")[
+        0
+    ][0]
+    assert found == {"a": "Ann's", "b": "R&B", "c": "C:\\videos\new.mp4", "d": "é\n\\"}
+
+
 def test_a_broken_block_costs_that_block_only() -> None:
     data = read(block('{"a":') + block('{"@type":"Thing"}') + block("not json"))
     assert data.json_ld == [{"@type": "Thing"}]

@@ -1,7 +1,8 @@
 """JSON-LD blocks of a page (JSON-LD 1.1 §7: `script` elements of type application/ld+json), as they are served.
 
 A broken block costs that block only, and most broken blocks are repaired: comments, CDATA and comment wrappers,
-raw control characters, trailing commas and semicolons, escapes that JSON does not know, several values in a row.
+raw control characters, trailing commas and semicolons, escapes that JSON does not know, several values in a row,
+quotation marks inside strings.
 Values are bounded so that whoever walks or stores them is safe: nesting, the digits of numbers, lone surrogates.
 Nothing is expanded and no context is fetched: objects come as written.
 """
@@ -25,7 +26,11 @@ _MAX_BLOCK = 8_000_000
 _STRING = r'"(?:[^"\\]++|\\.)*+"?+'
 _COMMENT = re.compile(rf"({_STRING})|/\*.*?(?:\*/|\Z)|//[^\n\r]*|<!--.*?-->|<!--|-->", re.DOTALL)
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=[\s,]*+[}}\]])", re.DOTALL)
-_ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])|\\(.?)', re.DOTALL)
+#: Escapes of JSON; of JavaScript; a backslash that is meant.
+_ESCAPE = re.compile(r"""\\(u[0-9a-fA-F]{4}|["\\/bfnrt])|\\x([0-9a-fA-F]{2})|\\(['`\n\r]|\Z)|\\""")
+#: What may come behind the quotation mark that ends a string.
+_AFTER_STRING = re.compile(r'"\s*+(?:\Z|[}\]:]|,\s*+(?:\Z|["{\[}\]\d-]|true|false|null))')
+_IN_STRING = re.compile(r'\\.|"', re.DOTALL)
 _CDATA = re.compile(r"(?:/\*|//)?[ \t]*(?:<!\[CDATA\[|\]\]>)[ \t]*(?:\*/)?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = " \t\r\n\f\v\u00a0\u2028\u2029\ufeff\0;,"
@@ -77,7 +82,17 @@ def _repaired(text: str) -> tuple[list[Any], bool]:
         text = text[4:-3]
     text = _COMMENT.sub(lambda m: m[1] or " ", text)
     text = _TRAILING_COMMA.sub(lambda m: m[1] or "", text)
-    text = _ESCAPE.sub(lambda m: m[0] if m[1] else m[2], text).strip(_BLANK)
+    text = _ESCAPE.sub(_escape, text).strip(_BLANK)
+    values, unread = _values(text)
+    if unread and (requoted := _requoted(text)) != text:
+        again, still = _values(requoted)
+        if not still:
+            return again, False
+    return values, unread
+
+
+def _values(text: str) -> tuple[list[Any], bool]:
+    """The values that stand in a row, and whether something unreadable was left."""
     values: list[Any] = []
     at = 0
     while at < len(text):
@@ -89,6 +104,32 @@ def _repaired(text: str) -> tuple[list[Any], bool]:
         while at < len(text) and text[at] in _BLANK:
             at += 1
     return values, False
+
+
+def _escape(found: re.Match[str]) -> str:
+    if found[1]:
+        return found[0]
+    if found[2]:
+        return f"\\u00{found[2]}"
+    return found[3] if found[3] is not None else "\\\\"
+
+
+def _requoted(text: str) -> str:
+    """Quotation marks inside strings escaped: those behind which no string can end. One pass."""
+    parts: list[str] = []
+    kept, at = 0, text.find('"')
+    while at >= 0:
+        for inside in _IN_STRING.finditer(text, at + 1):
+            if inside[0] != '"':
+                continue
+            if _AFTER_STRING.match(text, inside.start()):
+                at = text.find('"', inside.end())
+                break
+            parts += (text[kept : inside.start()], "\\")
+            kept = inside.start()
+        else:
+            break
+    return "".join((*parts, text[kept:]))
 
 
 def _whole(digits: str) -> int | str:
