@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from .addresses import Addresses, resolve
 from .document import Entry, Limits, Problems
-from .elements import CORE, Elements
-from .markup import CDATA, CLOSE, EMPTY, LEAF, OPEN, TEXT, Markup, Token, attributes
+from .elements import CORE
+from .entry_reader import EntryReader
+from .markup import Markup, attributes
 
 __all__ = ["Feed"]
 
@@ -31,49 +32,19 @@ _FIELDS = {
 _RELATIONS = ("alternate", "self")
 
 
-class Feed:
+class Feed(EntryReader):
     """Takes tokens, gives entries. Links of the channel, of its image and of text input are no items."""
 
     def __init__(
         self, markup: Markup, addresses: Addresses, limits: Limits, problems: Problems, core: str
     ) -> None:
-        self._markup, self._addresses = markup, addresses
-        self._limits, self._problems = limits, problems
-        self._elements = Elements(limits.depth, core)
-        self._item_at = self._value_at = -1
+        super().__init__(markup, addresses, limits, problems, core)
+        self._item_at = -1
         self._values: dict[str, str] = {}
-        self._field = ""
         self._guid_is_link = True
-        self._parts: list[str] = []
-        self._collected = 0
         #: (position on the stack, base in force outside): xml:base, RFC 4287 §2.
         self._bases: list[tuple[int, str | None]] = []
         self._base: str | None = None
-
-    def take(self, token: Token) -> Iterator[Entry]:
-        kind, name, source, text = token
-        if kind == LEAF:
-            yield from self._open(name, source)
-            self._words(self._markup.text(text))
-            yield from self._close(name)
-        elif kind == CLOSE:
-            yield from self._close(name)
-        elif kind == OPEN:
-            yield from self._open(name, source)
-        elif kind == EMPTY:
-            yield from self._open(name, source)
-            yield from self._close(name)
-        elif kind == TEXT:
-            self._words(self._markup.text(text))
-        elif kind == CDATA:
-            self._words(text)
-
-    def end(self) -> Iterator[Entry]:
-        """The document has ended: what is whole of the last item counts."""
-        if self._value_at >= 0:
-            self._problems.add("the document ends inside a value: that value is dropped")
-            self._value_at = -1
-        yield from self._flush()
 
     def _open(self, name: str, source: str) -> Iterator[Entry]:
         family, local = self._elements.push(name, source)
@@ -103,7 +74,7 @@ class Feed:
                 attributes(source).get("isPermaLink", "true").strip().lower() != "false"
             )
         if field is not None:
-            self._field, self._value_at, self._parts, self._collected = field, at, [], 0
+            self._collect(field, at)
 
     def _rebase(self, written: str, at: int) -> None:
         base = resolve(self._base or self._addresses.base, self._markup.text(written).strip())
@@ -123,11 +94,8 @@ class Feed:
         if address is not None:
             self._values.setdefault(f"rel {rank}", address)
 
-    def _words(self, text: str) -> None:
-        if self._value_at >= 0 and self._collected < self._limits.value:
-            self._parts.append(text[: self._limits.value - self._collected])
-            self._collected += len(text)
-        elif self._item_at >= 0 and len(self._elements.open) == self._item_at + 1:
+    def _loose(self, text: str) -> None:
+        if self._item_at >= 0 and len(self._elements.open) == self._item_at + 1:
             # `<link/>https://…`: an HTML serializer took the link for its void element.
             text = text.strip()
             if text[:8].lower().startswith(("https://", "http://")):
@@ -149,9 +117,8 @@ class Feed:
         self._value_at = -1
         value = "".join(self._parts).strip()
         if value:
-            if self._field == "guid" and not self._guid_is_link:
-                self._field = "opaque"
-            self._values.setdefault(self._field, value)
+            opaque = self._value_name == "guid" and not self._guid_is_link
+            self._values.setdefault("opaque" if opaque else self._value_name, value)
 
     def _flush(self) -> Iterator[Entry]:
         values, self._values = self._values, {}

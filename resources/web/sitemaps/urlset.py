@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from .addresses import Addresses
 from .document import NOTHING, Entry, Limits, Problems
-from .elements import CORE, Elements
-from .markup import CDATA, CLOSE, EMPTY, LEAF, OPEN, TEXT, Markup, Token, attributes
+from .elements import CORE
+from .entry_reader import EntryReader
+from .markup import Markup, attributes
 
 __all__ = ["UrlSet"]
 
@@ -32,51 +33,24 @@ class _Draft:
         self.loose = ""
 
 
-class UrlSet:
+class UrlSet(EntryReader):
     """Takes tokens, gives entries. An entry ends at its end tag, at the next entry, or at the next `loc`."""
 
     def __init__(self, markup: Markup, addresses: Addresses, limits: Limits, problems: Problems) -> None:
-        self._markup, self._addresses = markup, addresses
-        self._limits, self._problems = limits, problems
-        self._elements = Elements(limits.depth)
+        super().__init__(markup, addresses, limits, problems)
         self._draft: _Draft | None = None
-        #: Where on the stack the entry, the extension and the value being collected stand; -1 where none does.
-        self._entry_at = self._extension_at = self._value_at = -1
+        #: Where on the stack the entry and the extension stand; -1 where there is none.
+        self._entry_at = self._extension_at = -1
         self._extension = CORE
-        self._value_name = ""
-        self._parts: list[str] = []
-        self._collected = 0
 
-    def take(self, token: Token) -> Iterator[Entry]:
-        kind, name, source, text = token
-        if kind == LEAF:
-            if self._value_at < 0 and not source and self._draft is not None and self._extension_at < 0:
-                family, local = self._elements.scope.name(name)
-                if family == CORE and local in _FIELDS:
-                    yield from self._begin_field(local)
-                    self._set(local, self._markup.text(text))
-                    return
-            yield from self._open(name, source)
-            self._words(self._markup.text(text))
-            yield from self._close(name)
-        elif kind == CLOSE:
-            yield from self._close(name)
-        elif kind == OPEN:
-            yield from self._open(name, source)
-        elif kind == EMPTY:
-            yield from self._open(name, source)
-            yield from self._close(name)
-        elif kind == TEXT:
-            self._words(self._markup.text(text))
-        elif kind == CDATA:
-            self._words(text)
-
-    def end(self) -> Iterator[Entry]:
-        """The document has ended: what is whole of the last entry counts, a value cut in two does not."""
-        if self._value_at >= 0:
-            self._problems.add("the document ends inside a value: that value is dropped")
-            self._value_at = -1
-        yield from self._flush()
+    def _leaf(self, name: str, source: str, text: str) -> Iterator[Entry]:
+        if self._value_at < 0 and not source and self._draft is not None and self._extension_at < 0:
+            family, local = self._elements.scope.name(name)
+            if family == CORE and local in _FIELDS:
+                yield from self._begin_field(local)
+                self._set(local, self._markup.text(text))
+                return
+        yield from super()._leaf(name, source, text)
 
     def _open(self, name: str, source: str) -> Iterator[Entry]:
         elements = self._elements
@@ -133,16 +107,8 @@ class UrlSet:
         if address is not None:
             draft.alternates.setdefault(language[:64], address)
 
-    def _collect(self, local: str, at: int) -> None:
-        self._value_name, self._value_at, self._parts, self._collected = local, at, [], 0
-
-    def _words(self, text: str) -> None:
-        if self._value_at >= 0:
-            room = self._limits.value - self._collected
-            if room > 0:
-                self._parts.append(text[:room])
-                self._collected += len(text)
-        elif self._draft is not None and len(self._elements.open) - 1 == self._entry_at:
+    def _loose(self, text: str) -> None:
+        if self._draft is not None and len(self._elements.open) - 1 == self._entry_at:
             self._draft.loose = (self._draft.loose + text)[: self._limits.url + 1]
 
     def _close(self, name: str) -> Iterator[Entry]:
