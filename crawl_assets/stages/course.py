@@ -22,6 +22,7 @@ from crawl_assets.checks import (
     freshness,
     frontier_novelty,
     integrity,
+    merged_urls,
     no_duplicate_fetch,
     robots_changed,
     truncation,
@@ -55,6 +56,7 @@ CHECKS = (
     conservation.SPEC,
     *_REQUEST_CHECKS,
     budget.SPEC,
+    merged_urls.SPEC,
     coverage.SPEC,
     integrity.SPEC,
     *audit.SPECS,
@@ -242,6 +244,8 @@ async def _fetch_checks(night: Night, domain: str) -> None:
             await _request_checks(night, domain, report, cut_short=cut_short)
         if night.asks(budget.SPEC):
             await night.found(budget.SPEC, domain, budget.budget(report, counted.pending))
+        if night.asks(merged_urls.SPEC):
+            await night.found(merged_urls.SPEC, domain, merged_urls.merged_urls(report.merged))
     if night.asks(coverage.SPEC):
         await _coverage(night, domain, cut_short=report is not None and not report.complete)
 

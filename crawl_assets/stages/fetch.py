@@ -10,6 +10,7 @@ from typing import Literal
 
 import dagster as dg
 
+from crawl_assets.checks import merged_urls
 from crawl_assets.partitions import domains
 from crawl_assets.stages.facts import next_due
 from crawl_assets.stages.metadata import crawl_numbers, progress_numbers
@@ -61,6 +62,7 @@ def order(night: Night, stage: Literal["fetch", "retry"], chosen: Sequence[str])
         stage=stage,
         max_pages=night.config.max_pages,
         deadline=night.started_at + minutes * 60 if minutes is not None else None,
+        audit_urls=stage == "fetch" and night.asks(merged_urls.SPEC),
     )
 
 

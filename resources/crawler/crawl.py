@@ -27,6 +27,7 @@ from resources.pages.base import PageHead
 from .digest import Digester
 from .heartbeat import Heartbeat
 from .lane import Lane
+from .merges import MergeAudit, Probe
 from .order import CrawlOrder, DomainReport, End
 from .parser_guard import ParserGuard
 from .progress import Progress, ProgressMeter
@@ -90,8 +91,12 @@ class Crawl:
         self._over = False
         self.writer = BatchWriter(storage, self.clock.now, self._committed)
         self.gate = gate or RobotsGate(fetcher, storage, self.clock, order.run_id)
-        self._digester = Digester(order, territory, self.clock, rng or random.Random(), guard)
-        self._refill = Refill(order, storage, self.gate, pacer, self.writer, self.clock, self._digester)
+        rng, guard = rng or random.Random(), guard or ParserGuard()
+        self._digester = Digester(order, territory, self.clock, rng, guard)
+        self._audit = MergeAudit(storage, self.gate, self.clock, guard, rng) if order.audit_urls else None
+        self._refill = Refill(
+            order, storage, self.gate, pacer, self.writer, self.clock, self._digester, self._audit
+        )
         self._heartbeat = Heartbeat(order, storage, pacer, self.clock, self.lanes)
 
     def progress(self) -> Progress:
@@ -188,17 +193,20 @@ class Crawl:
             if slot is None:
                 break
             lane = self.lanes[slot.domain]
-            if not lane.buffer or lane.ending is not None:
+            if not lane.wanted or lane.ending is not None:
                 self._pacer.put_back(slot)
                 self._pacer.want(slot.domain, 0)
                 continue
-            claim, head = lane.buffer.popleft()
-            self._pacer.want(slot.domain, len(lane.buffer))
+            if lane.buffer:
+                claim, head = lane.buffer.popleft()
+                lane.taken += 1
+                task = asyncio.create_task(self._fetch(lane, claim, head, slot))
+            else:
+                task = asyncio.create_task(self._probe(lane, lane.probes.popleft(), slot))
+            self._pacer.want(slot.domain, lane.wanted)
             lane.in_flight += 1
-            lane.taken += 1
             self._in_flight += 1
             started += 1
-            task = asyncio.create_task(self._fetch(lane, claim, head, slot))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
             self._refill.top_up(lane, self._settle_later)
@@ -257,6 +265,27 @@ class Crawl:
         self._settle(lane)
         self._wake.set()
 
+    async def _probe(self, lane: Lane, probe: Probe, slot: Slot) -> None:
+        """A request of the audit of merged URLs: paced like a page, and no page."""
+        assert self._audit is not None
+        try:
+            try:
+                result = await self._fetcher.fetch(FetchRequest(probe.url, lane.rules.profile))
+            except asyncio.CancelledError:
+                self._pacer.put_back(slot)
+                raise
+            for event in self._pacer.done(slot, self._digester.observe_aside(result)):
+                self._paced(lane, event)
+            await self._audit.answered(lane, probe, result)
+        except Exception:
+            log.exception("%s: a merged URL could not be compared with its page", lane.domain)
+        finally:
+            lane.in_flight -= 1
+            self._in_flight -= 1
+        self._pacer.want(lane.domain, lane.wanted)
+        self._settle(lane)
+        self._wake.set()
+
     def _paced(self, lane: Lane, event: PaceEvent) -> None:
         self._refill.note_event(lane, event)
         if self._on_event is not None:
@@ -305,7 +334,10 @@ class Crawl:
         for claim, _ in (*lane.buffer, *lane.held):
             self._hand_back(lane, claim)
         lane.buffer.clear()
+        lane.probes.clear()
         lane.held.clear()
+        if lane.merges is not None:
+            lane.report.merged = lane.merges.found
         lane.report.ended_at = self.clock.now()
 
     def _hand_back(self, lane: Lane, claim: Claim) -> None:

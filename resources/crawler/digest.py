@@ -142,6 +142,18 @@ class Digester:
             lane.guard.lost(claim)
         return done
 
+    def observe_aside(self, result: FetchResult) -> Observation:
+        """What a request beside the crawl's own (an audit's) tells about the pace."""
+        now, status = self._clock.now(), result.status
+        wait = None
+        if status is not None:
+            wait = retry_after(result.header("retry-after"), status, now, response_date=result.header("date"))
+        if result.cause is not None:
+            word = _PACE_WORDS.get(result.cause, Outcome.CONNECT_ERROR)
+        else:
+            word = Outcome.REDIRECT if status in REDIRECT_STATUSES else Outcome.OK
+        return self._observe(result, word, now, wait)
+
     def _count(self, lane: Lane, result: FetchResult) -> None:
         report = lane.report
         report.requests += 1
@@ -335,6 +347,8 @@ class Digester:
                 lane, claim, result, f"wall_{verdict.kind}", f"{name}: {evidence}", now, None, pace=pace,
                 version=PageVersion(aside, result.body), outcome="wall",
             )  # fmt: skip
+        if lane.merges is not None and page.merged:
+            lane.merges.saw(page.merged)
         named = lane.guard.rewrite(page.links) if page.follow else []
         links = self.outlinks.discoveries(lane.rules, named, claim.key, claim.depth + 1)
         links = lane.guard.page(claim, result.body, new.content_hash, named, links, lane.rules.makes_rows)

@@ -13,6 +13,7 @@ from resources.pacing.ledger.base import LedgerError
 from resources.pacing.pacer import Pacer
 
 from .lane import Lane
+from .merges.sample import sample_name
 from .order import CrawlOrder
 from .storage import Storage
 from .traps.guard import state_name
@@ -50,7 +51,7 @@ class Heartbeat:
                 self.queues = await self._storage.run(self._look)
                 if self._clock.now() - last_beat >= self._order.domain_lease_s / SHARE_OF_LEASE:
                     last_beat = self._clock.now()
-                    await self._storage.run(self._beat, self._trap_states())
+                    await self._storage.run(self._beat, self._lane_states())
                     # In the loop's own thread: pacer and ledger belong to it. Only changed rows are written.
                     self._pacer.checkpoint(last_beat)
             except (FrontierError, LedgerError) as error:
@@ -61,13 +62,16 @@ class Heartbeat:
         open_lanes = [lane.domain for lane in list(self._lanes.values()) if not lane.closed]
         return {name: c.pending for name, c in self._storage.frontier.counts_of(open_lanes).items()}
 
-    def _trap_states(self) -> dict[str, str]:
-        """What the trap guards have learned since they were last kept, by name of the value."""
+    def _lane_states(self) -> dict[str, str]:
+        """What trap guards and samples of links have learned since they were last kept, by name of the value."""
         states = {}
         for lane in self._lanes.values():
             if lane.guard.dirty:
                 lane.guard.dirty = False
                 states[state_name(lane.domain)] = lane.guard.to_json()
+            if lane.merges is not None and lane.merges.dirty:
+                lane.merges.dirty = False
+                states[sample_name(lane.domain)] = lane.merges.to_json()
         return states
 
     def _beat(self, states: dict[str, str]) -> None:
@@ -107,7 +111,7 @@ class Heartbeat:
             self._pacer.checkpoint(self._clock.now())
         except LedgerError as error:
             log.warning("what was learned of the pace since the last heartbeat is lost: %s", error)
-        states = self._trap_states()
+        states = self._lane_states()
 
         def leave() -> None:
             now = self._clock.now()

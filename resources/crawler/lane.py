@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from resources.frontier.base import Claim, DomainLease
 from resources.pages.base import PageHead
@@ -11,6 +12,9 @@ from resources.pages.base import PageHead
 from .order import DomainReport, End
 from .territory import DomainRules
 from .traps.guard import TrapGuard
+
+if TYPE_CHECKING:
+    from .merges import MergeSample, Probe
 
 __all__ = ["Lane"]
 
@@ -39,11 +43,21 @@ class Lane:
     taken: int = 0  # requests started, for max_pages
     admitted: bool = False  # known to the pacer
     batch: int = 8  # URLs of one claim: what the domain's pace uses up in a few seconds
+    merges: MergeSample | None = None  # links that the site's rules merge; None where nobody asks about them
+    audited: bool = False  # the audit of these had its turn
+    probes: deque[Probe] = field(default_factory=deque)  # its requests still to be sent
+
+    @property
+    def wanted(self) -> int:
+        """Requests that could be sent now."""
+        return len(self.buffer) + len(self.probes)
 
     @property
     def idle(self) -> bool:
         """Nothing buffered, held, in flight, on its way to the frontier, or being claimed."""
-        return not (self.buffer or self.held or self.in_flight or self.unflushed or self.refilling)
+        return not (
+            self.buffer or self.probes or self.held or self.in_flight or self.unflushed or self.refilling
+        )
 
     def end(self, end: End, detail: str = "") -> None:
         """Take no more work. The first reason given stays."""

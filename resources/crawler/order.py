@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .liveness import worker_name
+from .merges.sample import MergedPair
 
 __all__ = ["CrawlOrder", "DomainReport", "End"]
 
@@ -44,6 +45,7 @@ class CrawlOrder:
     #: Retry pass: causes of failures to take up next by domain, wave after wave.
     waves: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     retry_all: bool = False  # also those that are not eligible yet
+    audit_urls: bool = False  # ask a few links whether the site's rules merge different pages
 
 
 @dataclass(slots=True)
@@ -80,6 +82,7 @@ class DomainReport:
     causes: dict[str, int] = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
     trapped: dict[str, int] = field(default_factory=dict)  # URLs refused as traps, by reason
+    merged: list[MergedPair] = field(default_factory=list)  # what the last audit of merged URLs found
     rate: float | None = None
     rate_reason: str = ""
     queue: int = 0  # pending after the crawl

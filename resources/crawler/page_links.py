@@ -6,7 +6,7 @@ code: `ParserGuard` says which pages it may see in this process, and which are r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from resources.fetcher.base import FetchResult
 from resources.web.encoding import to_utf8
@@ -37,6 +37,8 @@ class ReadPage:
     links: list[str]
     follow: bool
     verdict: Verdict
+    merged: list[tuple[str, str]] = field(default_factory=list)
+    """As in `web.outlinks.Outlinks`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def read_task(task: ReadTask, memo: LinkMemo | None = None) -> ReadPage:
         framed = extract(tree, task.url, task.encoding, frames=True).frames
         links = list(dict.fromkeys([*links, *(canonical_of_joined(url, task.policy) for url in framed)]))
     verdict = judge_wall(task.status, task.headers, task.utf8, task.url, tree, disposable=True)
-    return ReadPage(task.encoding, task.encoding_source, links, follow, verdict)
+    return ReadPage(task.encoding, task.encoding_source, links, follow, verdict, found.merged)
 
 
 def is_html(content_type: str | None, body: bytes) -> bool:

@@ -16,7 +16,8 @@ from resources.pages.base import PageHead
 from .digest import Digester
 from .lane import Lane
 from .liveness import take_domain
-from .order import CrawlOrder
+from .merges import MergeAudit
+from .order import CrawlOrder, End
 from .pace_limits import pace_limits
 from .robots_gate import RobotsGate
 from .storage import Storage
@@ -52,6 +53,7 @@ class Refill:
         writer: BatchWriter,
         clock: Clock,
         digester: Digester,
+        audit: MergeAudit | None = None,
     ) -> None:
         self._order = order
         self._storage = storage
@@ -60,6 +62,7 @@ class Refill:
         self._writer = writer
         self._clock = clock
         self._digester = digester
+        self._audit = audit
         self._running: set[asyncio.Task[None]] = set()
 
     async def open(self, lane: Lane) -> None:
@@ -80,6 +83,8 @@ class Refill:
             saved = await self._storage.run(frontier.get_value, state_name(lane.domain))
             lane.guard = TrapGuard(lane.domain, now, saved)
             lane.report.trapped = lane.guard.refused
+            if self._audit is not None:
+                await self._audit.open(lane)
             lane.waves.extend(order.waves.get(lane.domain, ()))
             delay = None
             first = await self._claim(lane, MIN_CLAIM)
@@ -163,7 +168,7 @@ class Refill:
             else:
                 self._ack(lane, verdict)
         if lane.admitted and not lane.closed:
-            self._pacer.want(lane.domain, len(lane.buffer))
+            self._pacer.want(lane.domain, lane.wanted)
 
     async def _judge(self, lane: Lane, claim: Claim) -> Ack | Held | None:
         """None: fetch it. Numbered cases: 1. out of scope; 2. robots.txt unavailable; 3. robots.txt says no;
@@ -218,7 +223,7 @@ class Refill:
         if guard.loops:
             lane.end("paused", "the last pages were the same few under other URLs; the rest is pending")
         if lane.admitted:
-            self._pacer.want(lane.domain, len(lane.buffer))
+            self._pacer.want(lane.domain, lane.wanted)
 
     def _let_go(self, lane: Lane) -> None:
         """Nothing is on its way, so nothing can decide about what is held: by the guard's contract one may go now."""
@@ -227,7 +232,7 @@ class Refill:
             log.error("%s: %d URLs were held for nothing; they are fetched", lane.domain, len(lane.held))
             lane.buffer.extend(lane.held)
             lane.held.clear()
-            self._pacer.want(lane.domain, len(lane.buffer))
+            self._pacer.want(lane.domain, lane.wanted)
 
     def _ack(self, lane: Lane, ack: Ack) -> None:
         lane.unflushed += 1
@@ -243,13 +248,16 @@ class Refill:
             return  # still waiting for its turn to be opened: pacing does not know it yet
         now = self._clock.now()
         limit = self._page_limit(lane)
-        if limit is not None and lane.taken >= limit:
-            lane.end("budget", f"{limit} pages; the rest is pending")
+        if limit is not None and lane.taken >= limit and not lane.probes:
+            self._wind_up(lane, then, "budget", f"{limit} pages; the rest is pending")
             return
-        if lane.buffer:
+        if lane.wanted:
             decision = self._pacer.decide(lane.domain, now)
             horizon = now + self._order.longest_wait_s
             if not lane.in_flight and (decision.put_off or decision.at > horizon):
+                if not lane.buffer:
+                    lane.probes.clear()  # the audit can wait for another night, and the domain for nothing
+                    return
                 reason = decision.reasons[0] if decision.reasons else None
                 words = f"{reason.name}: {reason.detail}" if reason else "pacing"
                 name = str(reason.name) if reason else ""
@@ -270,11 +278,32 @@ class Refill:
             if lane.waves:
                 self._start_wave(lane, then)
             else:
-                lane.end("finished")
+                self._wind_up(lane, then, "finished")
             return
         if lane.ready_at is None or lane.ready_at <= now:
             lane.dry = False
             self.top_up(lane, then)
+
+    def _wind_up(self, lane: Lane, then: Callable[[Lane], None], end: End, detail: str = "") -> None:
+        """The domain's pages are done: end it, after the audit of merged URLs if that has not had its turn."""
+        if self._audit is None or lane.audited or not self._audit.due(lane):
+            if self._audit is None or lane.idle:
+                lane.end(end, detail)
+        elif lane.idle:
+            lane.audited = lane.refilling = True
+            task = asyncio.create_task(self._begin_audit(self._audit, lane, then))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+
+    async def _begin_audit(self, audit: MergeAudit, lane: Lane, then: Callable[[Lane], None]) -> None:
+        try:
+            await audit.begin(lane)
+            self._pacer.want(lane.domain, lane.wanted)
+        except Exception:
+            log.exception("%s: merged URLs could not be audited", lane.domain)
+        finally:
+            lane.refilling = False
+            then(lane)
 
     def _start_wave(self, lane: Lane, then: Callable[[Lane], None]) -> None:
         lane.refilling = True

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,8 +25,10 @@ from resources.web.retry_after import retry_after
 from resources.web.sitemaps import Discovery as SitemapDiscovery
 from resources.web.sitemaps import Document, Entry
 from resources.web.sitemaps import parse as parse_sitemap
+from resources.web.url_merging import standard_form
 from resources.web.urls import canonical, join, key
 
+from .merges.sample import MergeSample, sample_name
 from .outlinks import SEED_PRIORITY, SITEMAP_PRIORITY, authority
 from .robots_gate import RobotsGate
 from .storage import Storage
@@ -39,6 +42,8 @@ log = logging.getLogger(__name__)
 CHUNK = 2_000
 #: Pause between two sitemaps of one domain when robots.txt names no Crawl-delay.
 SITEMAP_GAP_S = 0.5
+#: Entries of one sitemap that the site's rules merge with others, told to the audit of merged URLs.
+MAX_MERGED = 1_000
 
 
 @dataclass(slots=True)
@@ -214,10 +219,13 @@ class Seeder:
         discovery.found(final, document)
         probable = {id(e) for e in document.probable_sitemaps}
         by_domain: dict[str, list[tuple[str, float | None]]] = {}
+        merged: list[tuple[str, str]] = []
         for entry in document.urls:
             if id(entry) in probable or not discovery.accepts(address, entry.loc):
                 continue
-            self._sort(entry, rules, by_domain)
+            self._sort(entry, rules, by_domain, merged)
+        if merged:
+            await self._storage.run(self._sample, rules, merged)
         for domain, urls in by_domain.items():
             owner = self._territory.rules(domain)
             if owner is not None:
@@ -225,10 +233,17 @@ class Seeder:
                 await self._enqueue(owner, urls, Source.SITEMAP, SITEMAP_PRIORITY, report)
 
     def _sort(
-        self, entry: Entry, rules: DomainRules, by_domain: dict[str, list[tuple[str, float | None]]]
+        self,
+        entry: Entry,
+        rules: DomainRules,
+        by_domain: dict[str, list[tuple[str, float | None]]],
+        merged: list[tuple[str, str]],
     ) -> None:
         url = canonical(entry.loc, rules.policy)
         if url is not None:
+            standard = standard_form(entry.loc) if len(merged) < MAX_MERGED else None
+            if standard is not None and standard != url:
+                merged.append((standard, url))
             modified = entry.lastmod_epoch
             by_domain.setdefault(authority(url), []).append(
                 (url, float(modified) if modified is not None else None)
@@ -246,6 +261,14 @@ class Seeder:
                 return result, url
             url = target
         return result, url
+
+    def _sample(self, rules: DomainRules, merged: list[tuple[str, str]]) -> None:
+        """Entries that the site's rules merge with others, for the audit of merged URLs."""
+        frontier, name = self._storage.frontier, sample_name(rules.domain)
+        sample = MergeSample(rules.domain, rules.policy, frontier.get_value(name), random.Random())
+        sample.saw(merged)
+        if sample.dirty:
+            frontier.set_value(name, sample.to_json())
 
     def _keep(self, domain: str, address: str, result: FetchResult) -> None:
         now = self._clock.now()

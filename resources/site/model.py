@@ -226,7 +226,7 @@ class Site(Rules):
         """Changes when a change of this file changes the rows that come out of a stored page."""
         parts = {
             "items": {k: v.model_dump(mode="json") for k, v in self.items.items()},
-            "urls": self.urls.model_dump(mode="json"),
+            "urls": self.urls.model_dump(mode="json", exclude={"audit"}),
             "scope": self.scope.model_dump(mode="json"),
             "structured_data": self.structured_data,
         }

@@ -286,6 +286,8 @@ class UrlRules(Rules):
     """Sort query parameters by name: only where their order never matters."""
     index_pages: tuple[str, ...] = ()
     """File names equal to their directory, such as `index.html`."""
+    audit: Annotated[int, Field(ge=0, le=20)] = 20
+    """Most requests a night that check whether these rules merge different pages; 0: none."""
 
 
 class Canary(Rules):

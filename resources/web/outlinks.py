@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborHTMLParser
 
 from .links import MAX_LINKS, base_in
+from .url_merging import STANDARD
 from .url_policy import DEFAULT_POLICY, UrlPolicy
 from .urls import MAX_URL_LENGTH, canonical, canonical_of_joined, in_document_encoding, joiner
 
@@ -20,6 +21,9 @@ __all__ = ["LinkMemo", "Outlinks", "outlinks", "read_outlinks"]
 
 #: One selector for everything: a walk over all elements costs more than leaving out the few that are no links.
 _POINTERS = "[href],meta"
+
+#: Merged links told of one page: a list may link each of its lines in several orders.
+MAX_MERGED = 40
 
 
 def _tag_id(tag: str) -> int:
@@ -36,10 +40,13 @@ _META, _BASE = _tag_id("meta"), _tag_id("base")
 @dataclass(slots=True)
 class Outlinks:
     """`links`: (canonical URL, nofollow) of the distinct links in document order, without the page itself;
-    nofollow when every anchor to it says so. `metas`: (name, content) as `robots_meta.robots_metas` gives them."""
+    nofollow when every anchor to it says so. `metas`: (name, content) as `robots_meta.robots_metas` gives them.
+    `merged`: some links that rules of the site merge with others: (form by the standards alone, canonical form);
+    only of addresses that were joined for this page, which `LinkMemo` has not answered."""
 
     links: list[tuple[str, bool]]
     metas: list[tuple[str, str]]
+    merged: list[tuple[str, str]]
 
 
 class LinkMemo:
@@ -99,6 +106,7 @@ def read_outlinks(
     """
     hints: dict[str, bool] = {}
     metas: list[tuple[str, str]] = []
+    merged: list[tuple[str, str]] = []
     bases = []
     for node in tree.css(_POINTERS):
         tag = node.tag_id
@@ -119,12 +127,12 @@ def read_outlinks(
     base = base_in(bases, page_url)
     known = memo.folder(domain, base) if memo is not None else None
     if known is None:
-        return Outlinks(_resolved(hints, page_url, base, encoding, policy, {}), metas)
+        return Outlinks(_resolved(hints, page_url, base, encoding, policy, {}, merged), metas, merged)
     before = len(known)
-    links = _resolved(hints, page_url, base, encoding, policy, known)
+    links = _resolved(hints, page_url, base, encoding, policy, known, merged)
     assert memo is not None  # it gave `known`
     memo.added(len(known) - before)
-    return Outlinks(links, metas)
+    return Outlinks(links, metas, merged)
 
 
 def _resolved(
@@ -134,6 +142,7 @@ def _resolved(
     encoding: str,
     policy: UrlPolicy,
     known: dict[str, str | None],
+    merged: list[tuple[str, str]],
 ) -> list[tuple[str, bool]]:
     """The canonical form of each address that has one; answers that hold in the whole folder go to `known`."""
     own = canonical(page_url, policy)
@@ -145,7 +154,7 @@ def _resolved(
         except KeyError:
             if resolve is None:
                 resolve = joiner(base)
-            url = _address(href, resolve, encoding, policy)
+            url = _address(href, resolve, encoding, policy, merged)
             if _same_in_folder(href):
                 known[href] = url
         if url is not None and url != own:
@@ -155,13 +164,24 @@ def _resolved(
     return list(found.items())
 
 
-def _address(href: str, resolve: Callable[[str], str | None], encoding: str, policy: UrlPolicy) -> str | None:
+def _address(
+    href: str,
+    resolve: Callable[[str], str | None],
+    encoding: str,
+    policy: UrlPolicy,
+    merged: list[tuple[str, str]],
+) -> str | None:
     if len(href) > MAX_URL_LENGTH:
         return None
     joined = resolve(href if href.isascii() else in_document_encoding(href, encoding))
     if joined is None or len(joined) > MAX_URL_LENGTH:
         return None
-    return canonical_of_joined(joined, policy)
+    url = canonical_of_joined(joined, policy)
+    if (policy.touches_path or (policy.touches_query and "?" in joined)) and len(merged) < MAX_MERGED:
+        standard = canonical_of_joined(joined, STANDARD)
+        if standard != url:
+            merged.append((standard, url))
+    return url
 
 
 def outlinks(

@@ -13,11 +13,13 @@ from crawl_assets.checks.conservation import conservation
 from crawl_assets.checks.coverage import coverage
 from crawl_assets.checks.freshness import freshness
 from crawl_assets.checks.frontier_novelty import frontier_novelty
+from crawl_assets.checks.merged_urls import merged_urls
 from crawl_assets.checks.no_duplicate_fetch import no_duplicate_fetch
 from crawl_assets.checks.robots_changed import robots_changed
 from crawl_assets.checks.truncation import truncation
 from crawl_assets.stages.course import CHECKS
 from resources.crawler.canaries import CanaryResult
+from resources.crawler.merges import MergedPair
 from resources.crawler.order import DomainReport
 from resources.frontier.base import FetchLogRow, State, StateCounts
 from resources.warehouse.publish.audit import AuditProblem
@@ -102,6 +104,21 @@ def test_coverage_knows_a_night_that_was_cut_short() -> None:
     assert not coverage(half, 100, 100, 0.9, cut_short=False).passed
     assert coverage(half, 100, 100, 0.9, cut_short=True).passed
     assert not coverage({State.DONE: 100}, 40, 100, 0.9, cut_short=False).passed
+
+
+def test_a_rule_that_merges_different_pages_is_named_with_a_pair_and_its_cure() -> None:
+    shop = "https://a.example/books"
+    sid = MergedPair(("urls.drop_parameters: sid",), f"{shop}?sid=1", shop, "same", "0%")
+    form = MergedPair(("urls.drop_parameters: form",), f"{shop}?form=2", shop, "different", "80% differ", 0.8)
+    assert merged_urls([]).passed
+    assert merged_urls([sid]).passed
+    found = merged_urls([sid, form])
+    assert not found.passed
+    assert found.severity is dg.AssetCheckSeverity.WARN
+    for piece in ("urls.drop_parameters: form", f"{shop}?form=2 is not {shop}", "take form out of"):
+        assert piece in found.words
+    assert "sid" not in found.words
+    assert found.numbers["different"] == 1
 
 
 def test_budget_tells_what_is_left() -> None:

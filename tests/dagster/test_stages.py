@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from crawl_assets.stages.night import Night
+from crawl_assets.stages.night_report import gather
 from practice_site import practice_site_process, practice_web_process, site_config
+from resources.reports.needs import needs
 from tests.dagster.conftest import NIGHT, House
 
 
@@ -76,3 +78,17 @@ def test_domains_that_end_together_are_all_told(house: House, monkeypatch: pytes
         house.write_site(names)
         assert house.run("seed_frontier", "fetched_pages", first=names[0], last=names[-1]).success
     assert house.partitions("fetched_pages") == (set(names), set())
+
+
+@pytest.mark.slow
+def test_a_rule_that_merges_different_pages_is_told_by_check_and_report(house: House) -> None:
+    with practice_site_process(n_products=30) as site:
+        house.write_site(site.domain, urls={"drop_parameters": ["format"]})
+        tags = {"nightcrawl/night": "2026-11-29"}
+        assert house.run(*NIGHT, first=site.domain, tags=tags).success
+        passed, words = house.checks("fetched_pages", "merged_urls")[site.domain]
+    assert not passed
+    assert "take format out of urls.drop_parameters" in words
+    facts = gather(house.instance, house.installation, "2026-11-29")
+    (need,) = [n for n in needs(facts) if n.title == "check merged_urls"]
+    assert [d for d, _ in need.domains] == [site.domain]
