@@ -100,7 +100,8 @@ async def run_course(night: Night) -> None:
 async def _on_the_web(night: Night, session: CrawlSession, rest: Rest) -> None:
     for domain in night.in_play:
         try:
-            session.territory.rules(domain)
+            if (rules := session.territory.rules(domain)) is not None:
+                _ = rules.profile
         except (
             Exception
         ) as error:  # a secret that is missing, a pattern that does not compile: this domain's alone

@@ -144,6 +144,8 @@ class Crawl:
         report = self.reports[domain] = DomainReport(domain, started_at=self.clock.now())
         try:
             rules = self._territory.rules(domain)
+            if rules is not None:
+                _ = rules.profile  # a secret that is missing is told here, and not by every request
         except MissingSecret as error:
             report.end, report.detail, report.ended_at = "error", str(error), self.clock.now()
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from resources.fetcher.base import FetchProfile, ProxyPlan
 from resources.site.catalog import Catalog
@@ -69,7 +69,6 @@ class DomainRules:
         self.retry = RetryPolicy(
             site.retry.attempts, site.retry.base, site.retry.cap, site.pace.retry_after_max
         )
-        self.profile = self._profile()
 
     def _agent(self) -> str:
         agents = self.site.identity.agents
@@ -79,7 +78,10 @@ class DomainRules:
         digest = hashlib.sha256(self.domain.encode()).digest()
         return agents[int.from_bytes(digest[:4], "big") % len(agents)]
 
-    def _profile(self) -> FetchProfile:
+    @cached_property
+    def profile(self) -> FetchProfile:
+        """What every request of the domain is made with. MissingSecret: a `${NAME}` is not in the environment; only
+        who fetches needs it, so pages are parsed, imported and judged without."""
         site, limits = self.site, self.site.limits
         headers = [("user-agent", self.agent)]
         contact = site.identity.contact or ""

@@ -10,6 +10,8 @@ import pytest
 
 from resources.crawler.order import CrawlOrder
 from resources.crawler.session import CrawlSession
+from resources.crawler.territory import MissingSecret, Territory
+from resources.extract.page import PageExtractor
 from resources.fetcher.base import Cause, FetchProfile, FetchRequest, ProxyPlan
 from resources.fetcher.failures import explain
 from resources.fetcher.origin import BadUrl, target
@@ -150,3 +152,45 @@ retry: {{attempts: 1}}
     )
     assert SECRET.encode() not in stored
     assert SECRET not in told + caplog.text
+
+
+def test_a_secret_that_is_missing_stops_requests_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parse workers, imports and judges load the same site file on machines that need not know its secrets."""
+    monkeypatch.delenv("SHOP_TOKEN", raising=False)
+    site, problems = load_site_text(
+        """
+domains: [shop.example]
+identity: {user_agent: "visitor/1.0 (+https://visitor.example)", headers: {Authorization: "Bearer ${SHOP_TOKEN}"}}
+proxies: {urls: ["http://user:${PROXY_PASSWORD}@proxy.example:3128"]}
+""",
+        "shop.yaml",
+    )
+    assert site is not None, problems
+    territory = Territory(Catalog([site]))
+    rules = territory.rules("shop.example")
+    assert rules is not None
+    assert PageExtractor(rules, territory)
+    with pytest.raises(MissingSecret, match="site shop: identity.headers.Authorization needs .* SHOP_TOKEN"):
+        _ = rules.profile
+    monkeypatch.setenv("SHOP_TOKEN", SECRET)
+    with pytest.raises(MissingSecret, match="PROXY_PASSWORD"):
+        _ = rules.profile
+    monkeypatch.setenv("PROXY_PASSWORD", SECRET)
+    assert rules.profile.proxies is not None
+
+
+async def test_a_domain_without_its_secret_sends_nothing_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SHOP_TOKEN", raising=False)
+    site, problems = load_site_text(
+        'domains: [shop.example]\nidentity: {contact: "https://visitor.example", headers: {X: "${SHOP_TOKEN}"}}\n',
+        "shop.yaml",
+    )
+    assert site is not None, problems
+    async with CrawlSession(Installation.at(tmp_path), "run-1", catalog=Catalog([site])) as session:
+        [report] = await session.crawl(CrawlOrder(("shop.example",), "run-1"))
+    assert (report.end, report.requests) == ("error", 0)
+    assert "SHOP_TOKEN" in report.detail
