@@ -37,9 +37,10 @@ def publish(
         report = carry_out(installation, wanted, force or ())
     except PublishError as error:
         raise CommandFailed(str(error), ExitCode.STORAGE) from None
+    unknown = sorted({*(wanted or ())} - {*report.published, *report.stale, *report.withheld})
     if as_json:
         say_json(
-            {"published": report.published, "forced": report.forced, "stale": report.stale, "withheld": report.withheld,
+            {"published": report.published, "unknown": unknown, "forced": report.forced, "stale": report.stale, "withheld": report.withheld,
              "problems": {d: [str(p) for p in ps] for d, ps in report.problems.items()}, "tables": report.tables,
              "bytes": report.bytes, "seconds": report.seconds}
         )  # fmt: skip
@@ -50,9 +51,11 @@ def publish(
             say(f"{name}: keeps its earlier rows, marked stale: {why}")
         for name, why in report.withheld.items():
             say(f"{name}: has no published rows: {why}")
+        for name in unknown:
+            say(f"{name}: nothing of it is loaded; 'nightcrawl status' lists the domains there are")
         rows = ", ".join(f"{name} {count(n)}" for name, n in sorted(report.tables.items()))
         say(f"{installation.published}: {rows} ({size(report.bytes)}, {span(report.seconds)})")
-    if report.stale or report.withheld:
+    if report.stale or report.withheld or unknown:
         raise typer.Exit(ExitCode.BAD_NEWS)
 
 

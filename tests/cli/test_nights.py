@@ -95,6 +95,8 @@ def test_two_nights_at_the_practice_site(shell: Shell) -> None:
 
     (domain,) = shell.json("status")["domains"]  # type: ignore[index]
     assert domain["leased"] == 0 and domain["done"] > 60
+    code, told = shell.run("publish", "nowhere.example")
+    assert code == 1 and "nowhere.example: nothing of it is loaded" in told
     code, story = shell.run("why", f"http://{domain['domain']}/")
     assert code == 0 and "rows        pages: 1" in story and "linked from" in story and "status 304" in story
 
