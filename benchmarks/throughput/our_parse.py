@@ -1,5 +1,7 @@
 """The parse step over what a crawl has stored: pages, links and items into tables, on two processes.
 
+Twice, and the second time counts: starting an interpreter is no part of parsing, here as for the other contestants.
+
 python -m benchmarks.throughput.our_parse FOLDER DOMAIN=SEED…
 """
 
@@ -12,6 +14,7 @@ from pathlib import Path
 
 from resources.warehouse.parse import ParserPool, parse_domain
 
+from .family import cpu_of_family
 from .our_crawl import installation
 
 PROCESSES = 2
@@ -21,8 +24,10 @@ def main(folder: Path, seeds: dict[str, str]) -> None:
     """Parse every stored page."""
     place = installation(folder, seeds)
     with ParserPool(place, place.catalog(), PROCESSES) as pool:
-        begin, start_cpu = time.monotonic(), time.process_time()
-        reports = [parse_domain(place, domain, run_id="bench", pool=pool) for domain in seeds]
+        for domain in seeds:
+            parse_domain(place, domain, run_id="start", force=True, pool=pool)
+        begin, start_cpu = time.monotonic(), cpu_of_family()
+        reports = [parse_domain(place, domain, run_id="bench", force=True, pool=pool) for domain in seeds]
         seconds = time.monotonic() - begin
     pages = sum(report.parsed for report in reports)
     print(json.dumps({"pages": pages, "seconds": seconds, "start_cpu": start_cpu}))

@@ -19,6 +19,7 @@ from benchmarks.measured import measured
 from benchmarks.real_docs.server import request_log, serve
 
 from .environments import install, python_of
+from .family import cpu_of
 from .page_sets import PageSet
 
 __all__ = ["CONTESTANTS", "Contestant", "Run", "run"]
@@ -102,7 +103,7 @@ def run(contestant: Contestant, pages: PageSet, work: Path, timeout_s: float) ->
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         if server is not None:
-            cpu += _cpu_of(server[0])
+            cpu += cpu_of(server[0])
         if done.returncode:
             raise RuntimeError(f"{contestant.words} failed:\n{done.stderr[-3000:]}")
         time.sleep(_LOG_FLUSH_S)
@@ -159,8 +160,3 @@ def _redis(contestant: Contestant, folder: Path) -> Iterator[tuple[int, int] | N
             yield process.pid, port
         finally:
             process.terminate()
-
-
-def _cpu_of(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

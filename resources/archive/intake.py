@@ -24,12 +24,12 @@ import xxhash
 
 from resources.crawler import freshness
 from resources.crawler.digest import REDIRECT_STATUSES
-from resources.crawler.page_links import is_html
 from resources.crawler.taxonomy import failure_kind, status_cause
 from resources.crawler.territory import DomainRules, Territory
 from resources.frontier.base import Frontier, Source, State, UrlRecord
 from resources.pages.base import Kind, PageHead, PageStore, PageVersion
 from resources.web.encoding import to_utf8
+from resources.web.html_type import is_html
 from resources.web.urls import canonical, domain_of, join, key, redact
 from resources.web.walls import DETECTOR_VERSION, judge
 from resources.web.warc import Damage, Exchange, Payload, WarcRecord, exchange_from, payload_digest, read_warc

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from resources.fetcher.base import Fetcher, FetchRequest
 from resources.site.rules import Canary
 from resources.web.encoding import to_utf8
+from resources.web.html_type import is_html
 from resources.web.urls import join
 from resources.web.walls import judge as judge_wall
 
-from .page_links import is_html
 from .territory import DomainRules
 
 __all__ = ["CanaryResult", "check_canary"]

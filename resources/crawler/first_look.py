@@ -14,14 +14,13 @@ from selectolax.lexbor import LexborHTMLParser
 
 from resources.fetcher.base import Fetcher, FetchProfile, FetchRequest, FetchResult
 from resources.web.encoding import to_utf8
+from resources.web.html_type import is_html
 from resources.web.robots import Answer, Outcome, RobotsExchange, Verdict, product_token, robots_url
 from resources.web.sitemaps import Discovery
 from resources.web.sitemaps import parse as parse_sitemap
 from resources.web.structured_data import extract
 from resources.web.urls import canonical, domain_of, join
 from resources.web.walls import judge
-
-from .page_links import is_html
 
 __all__ = ["FirstLook", "FoundItem", "look_at"]
 

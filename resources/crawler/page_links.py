@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from resources.fetcher.base import FetchResult
 from resources.web.encoding import to_utf8
 from resources.web.html_document import parse_html
+from resources.web.html_type import is_html
 from resources.web.links import extract
 from resources.web.outlinks import LinkMemo, read_outlinks
 from resources.web.robots_meta import robots_directives
@@ -21,11 +22,10 @@ from resources.web.walls import judge as judge_wall
 from .parser_guard import ParserGuard
 from .territory import DomainRules
 
-__all__ = ["PageReader", "ReadPage", "ReadTask", "is_html", "read_task"]
+__all__ = ["PageReader", "ReadPage", "ReadTask", "read_task"]
 
 #: Bodies larger than this are stored but their links are not followed at crawl time, and no wall is that large.
 MAX_PARSE = 10_000_000
-_HTML_TYPES = ("text/html", "application/xhtml+xml", "application/xml", "text/xml")
 
 
 @dataclass(slots=True)
@@ -71,25 +71,6 @@ def read_task(task: ReadTask, memo: LinkMemo | None = None) -> ReadPage:
         links = list(dict.fromkeys([*links, *(canonical_of_joined(url, task.policy) for url in framed)]))
     verdict = judge_wall(task.status, task.headers, task.utf8, task.url, tree, disposable=True)
     return ReadPage(task.encoding, task.encoding_source, links, follow, verdict, found.merged)
-
-
-def is_html(content_type: str | None, body: bytes) -> bool:
-    """Whether a body is to be parsed as HTML: by its type, or by its start where the type is missing or vague.
-
-    Numbered cases: 1. an HTML or XHTML type; 2. XML: only with an html root; 3. no type, text/plain or
-    octet-stream: if it begins like HTML (WHATWG MIME sniffing §7.1, the tags that matter); 4. anything else: no.
-    """
-    media = (content_type or "").partition(";")[0].strip().lower()
-    if media in ("text/html", "application/xhtml+xml"):
-        return True
-    start = body[:512].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x0c").lower()
-    if media in _HTML_TYPES:
-        return b"<html" in start
-    if media in ("", "text/plain", "application/octet-stream", "unknown/unknown"):
-        return start.startswith(
-            (b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<script", b"<!--")
-        )
-    return False
 
 
 class PageReader:

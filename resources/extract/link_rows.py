@@ -7,7 +7,7 @@ addresses joined once; text is read only of the anchors that are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -45,14 +45,16 @@ class LinkReader:
         self._resolved: dict[str, dict[str, tuple[str, bool] | None]] = {}
         self._remembered = 0
 
-    def read(self, tree: LexborHTMLParser, own: str, base: str, encoding: str) -> list[LinkRow]:
+    def read(
+        self, tree: LexborHTMLParser, anchors: Iterable[LexborNode], own: str, base: str, encoding: str
+    ) -> list[LinkRow]:
         """Links of `a` and `area` elements in document order; `iframe` and `frame` sources if the site says so.
 
-        `own`: canonical URL of the page. `base`: its document base. `anchor`: the first text that is not empty,
+        `anchors`: the tree's `a` and `area` elements with an `href`. `own`: canonical URL of the page. `base`: its document base. `anchor`: the first text that is not empty,
         else the alternative text of the first image; blanks folded. `rel`: lower-case tokens of all anchors to
         the target, sorted, joined by a blank.
         """
-        first, rels = self._by_address(tree)
+        first, rels = self._by_address(tree, anchors)
         folder = _folder(base)
         known = self._memory(folder)
         resolve: Callable[[str], str | None] | None = None
@@ -89,13 +91,16 @@ class LinkReader:
             rows.append((url, _anchor(nodes), rel, scope_of[url]))
         return rows
 
-    def _by_address(self, tree: LexborHTMLParser) -> tuple[dict[str, list[LexborNode]], dict[str, str]]:
+    def _by_address(
+        self, tree: LexborHTMLParser, anchors: Iterable[LexborNode]
+    ) -> tuple[dict[str, list[LexborNode]], dict[str, str]]:
         """Elements and rels by address as written, without its fragment."""
         first: dict[str, list[LexborNode]] = {}
         rels: dict[str, str] = {}
-        for node in tree.css("a[href],area[href]"):
-            get = node.attrs.get
-            href = get("href") or get("xlink:href") or ""
+        for node in anchors:
+            # One dictionary is cheaper than a look at each of two names (0.55 against 1.3 µs).
+            attributes = node.attributes
+            href = attributes.get("href") or attributes.get("xlink:href") or ""
             mark = href.find("#")
             if mark >= 0:
                 href = href[:mark]
@@ -104,7 +109,7 @@ class LinkReader:
                 first[href] = [node]
             elif len(nodes) < MAX_ANCHORS:
                 nodes.append(node)
-            if rel := get("rel"):
+            if rel := attributes.get("rel"):
                 rels[href] = f"{rels[href]} {rel}" if href in rels else rel
         if self._frames:
             for node in tree.css("iframe[src],frame[src]"):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from resources.crawler.page_links import is_html
 from resources.crawler.territory import DomainRules, Territory
 from resources.pages.base import PageHead
 from resources.web.encoding import to_utf8
 from resources.web.html_document import parse_html
-from resources.web.links import document_base
+from resources.web.html_type import is_html
+from resources.web.links import base_in
+from resources.web.page_elements import read_elements
 from resources.web.structured_data import extract as extract_structured
 from resources.web.urls import domain_of, joiner
 
@@ -62,10 +63,12 @@ class PageExtractor:
         utf8, decision = to_utf8(body, content_type)
         tree = parse_html(utf8)
         url = head.final_url or head.url
-        base = document_base(tree, url)
-        data = extract_structured(tree, url)
-        result = ExtractedPage(page_row(head, tree, data, decision.encoding, base, utf8))
-        result.links = self._links.read(tree, head.url, base, decision.encoding)
+        elements = read_elements(tree)
+        base = base_in(elements.bases, url)
+        # An attribute's name stands in the markup as it is, but for case: where it does not, no walk need tell.
+        data = extract_structured(tree, url, elements.data, has_items=b"itemscope" in utf8.lower())
+        result = ExtractedPage(page_row(head, tree, data, decision.encoding, base, elements.unseen))
+        result.links = self._links.read(tree, elements.anchors, head.url, base, decision.encoding)
         if site.structured_data and data:
             result.structured = structured_rows(data)
         if self._items:

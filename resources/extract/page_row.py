@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from resources.pages.base import PageHead
 from resources.web.page_title import title_text
@@ -57,11 +58,11 @@ def page_row(
     data: StructuredData | None = None,
     encoding: str | None = None,
     base: str = "",
-    utf8: bytes = b"",
+    unseen: Iterable[LexborNode] = (),
 ) -> PageRow:
     """The row; what only HTML has is None where there is no tree.
 
-    With a tree: `base` is the document base, `utf8` what the tree was made from.
+    With a tree: `base` is the document base, `unseen` the body's elements whose text nobody sees.
     """
     title = description = language = canonical = None
     length: int | None = None
@@ -73,7 +74,7 @@ def page_row(
         root = tree.root
         language = ((root.attrs.get("lang") or "").strip()[:100] or None) if root is not None else None
         canonical = _canonical(tree, base)
-        length = text_length(tree, utf8)
+        length = text_length(tree, unseen)
     return PageRow(
         url=head.url, final_url=head.final_url or head.url, domain=head.domain, depth=head.depth,
         status=head.status, content_type=header(head, "content-type"), encoding=encoding or head.encoding or None,

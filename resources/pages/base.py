@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["CorruptBody", "Kind", "PageHead", "PageStore", "PageStoreError", "PageVersion"]
+__all__ = ["CorruptBody", "Kind", "PageHead", "PageStore", "PageStoreError", "PageVersion", "one_by_one"]
 
 
 class PageStoreError(Exception):
@@ -112,6 +112,11 @@ class PageStore(Protocol):
         """The decoded body; `CorruptBody` if it does not match its hash, KeyError if it is gone."""
         ...
 
+    def bodies(self, heads: Sequence[PageHead]) -> Iterator[bytes | None]:
+        """`body` of each of many heads, in their order and as far as possible at the price of `read`; None where
+        it is gone or damaged, the latter named in `corrupt(domain)`. Holds some megabytes compressed."""
+        ...
+
     def scan(self, domain: str, kind: Kind = Kind.PAGE, after: bytes = b"") -> Iterator[PageHead]:
         """Current heads of a domain in key order, streamed, from the first key greater than `after`."""
         ...
@@ -164,3 +169,12 @@ class PageStore(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def one_by_one(pages: PageStore, heads: Sequence[PageHead]) -> Iterator[bytes | None]:
+    """`PageStore.bodies` of a back-end that reads many bodies no faster than one after the other."""
+    for head in heads:
+        try:
+            yield pages.body(head)
+        except (CorruptBody, KeyError):
+            yield None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from resources.pages.base import CorruptBody, Kind, PageHead, PageVersion
+from resources.pages.base import CorruptBody, Kind, PageHead, PageVersion, one_by_one
 from resources.pages.compression import content_hash
 from resources.pages.incoming import KEEP, check_versions
 
@@ -69,6 +69,9 @@ class MemoryPages:
             self._corrupt.setdefault(head.domain, {})[head.key, head.content_hash] = head
             raise CorruptBody(f"the body of {head.url} in memory is damaged; fetch the page again")
         return body
+
+    def bodies(self, heads: Sequence[PageHead]) -> Iterator[bytes | None]:
+        return one_by_one(self, heads)
 
     def scan(self, domain: str, kind: Kind = Kind.PAGE, after: bytes = b"") -> Iterator[PageHead]:
         current = [known[0] for (of, _), known in self._versions.items() if of == kind]

@@ -19,6 +19,7 @@ import re
 from collections import Counter
 
 import numpy as np
+import re2
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
@@ -42,22 +43,22 @@ _NAMES = re.compile(rb"<(/?[a-zA-Z][^\s/>]{0,40})")
 _FORMATTING_TAGS = re.compile(rb"<((?:b|i|u|s|em|tt|big|code|font|nobr|small|strike|strong)[\s/][^>]{0,80})")
 #: The same and more for names with capital letters, apart since looking for both everywhere takes twice the time.
 _CAPITAL_TAGS = re.compile(rb"<((?:[BIUSETCFN]|[setcfnb][a-z]{0,4}[A-Z])[^>]{0,80})")
-#: End tags that a parser does not see: in comments and in attributes.
-_MUTED_END = re.compile(rb"(?:<!--|=\s*[\"'])[^>]*</")
+_OCTETS = re2.Options()
+_OCTETS.encoding = re2.Options.Encoding.LATIN1  # any octet is a character: the markup need not be UTF-8
+#: End tags that a parser does not see: in comments and in attributes. RE2: six times as fast as `re` here.
+_MUTED_END = re2.compile(rb"(?:<!--|=\s*[\"'])[^>]*</", _OCTETS)
 _TOKEN = re.compile(rb"<(?:(/)([a-zA-Z][^\s/>]{0,40})|([a-zA-Z][^\s/>]{0,40})([^>]*)|!--)")
 
 _LESS, _SLASH = b"</"
 #: What may follow a name in its tag, as `_tally` sees it: with bit 5 set, so a few others as well.
 _AFTER_NAME = sorted({octet | 32 for octet in b" \t\n\f\r/"})
-#: Formatting names of two and more letters by their first three octets.
-_LONG_NAMES = np.array(
-    [int.from_bytes(name) for name in (b"big", b"cod", b"fon", b"nob", b"sma", b"str")]
-    + [int.from_bytes(name) << 8 | end for name in (b"em", b"tt") for end in _AFTER_NAME],
-    np.uint32,
-)
-#: Whether two octets are a formatting name of one letter and what may follow it.
+#: Whether two octets begin a formatting start tag that may have attributes: a name of one letter and what may follow
+#: it, or the first two letters of a longer name. More pass than are (`col`, `form`): an overestimate.
 _MAY_FORMAT = np.zeros(1 << 16, np.bool_)
 _MAY_FORMAT[[letter << 8 | end for letter in b"bisu" for end in _AFTER_NAME]] = True
+_MAY_FORMAT[[int.from_bytes(start) for start in (b"bi", b"co", b"em", b"fo", b"no", b"sm", b"st", b"tt")]] = (
+    True
+)
 
 #: Formatting elements (HTML 13.2.4.2) but `a`, which closes the one before.
 _FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
@@ -107,10 +108,10 @@ def _tally(octets: NDArray[np.uint8], opening: NDArray[np.bool_]) -> tuple[int, 
     """Start tags, and at least as many as there are formatting start tags with attributes."""
     # The last three octets can begin no tag that has a name and an end.
     at = np.flatnonzero(opening[:-3])
-    first, second, third = octets[at + 1], octets[at + 2] | 32, octets[at + 3] | 32
+    first, second = octets[at + 1], octets[at + 2]
     starts = len(at) - int(np.count_nonzero(first == _SLASH)) + 3
-    names = (first | 32).astype(np.uint32) << 16 | second.astype(np.uint32) << 8 | third
-    return starts, int(np.count_nonzero(_MAY_FORMAT[names >> 8] | np.isin(names, _LONG_NAMES))) + 3
+    pairs = (first | 32).astype(np.uint16) << 8 | second | 32
+    return starts, int(np.count_nonzero(_MAY_FORMAT[pairs])) + 3
 
 
 def _balances(markup: bytes) -> bool:

@@ -11,6 +11,7 @@ from resources.extract.link_rows import LinkReader
 from resources.web.html_document import parse_html
 from resources.web.links import document_base
 from resources.web.outlinks import outlinks
+from resources.web.page_elements import read_elements
 from resources.web.url_policy import DEFAULT_POLICY
 from resources.web.urls import canonical
 from tests.extract.pages import extract, site_of
@@ -112,5 +113,5 @@ def test_the_memory_of_addresses_changes_no_link(
         url = canonical(f"https://shop.example/d/{place}") or "https://shop.example/"
         head = f'<base href="{base}">' if base is not None else ""
         tree = parse_html(head + "".join(f'<a href="{href}">x</a>' for href in hrefs))
-        found = reader.read(tree, url, document_base(tree, url), "windows-1252")
+        found = reader.read(tree, read_elements(tree).anchors, url, document_base(tree, url), "windows-1252")
         assert [row[0] for row in found] == [link for link, _ in outlinks(tree, url, "windows-1252")]

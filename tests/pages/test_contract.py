@@ -41,6 +41,16 @@ def test_an_empty_body_is_a_body(pages: PageStore) -> None:
     assert pages.body(head) == b""
 
 
+def test_bodies_come_in_the_order_they_are_asked_for(pages: PageStore) -> None:
+    versions = [version(f"/{number}", b"%d " % number * 500) for number in range(40)]
+    elsewhere = version("/0", b"elsewhere", domain="other.example")
+    pages.put([*versions, elsewhere])
+    asked = [*versions[::-3], elsewhere, *versions[5:8], version("/unknown")]
+    found = list(pages.bodies([each.head for each in asked]))
+    assert found == [*(each.body for each in asked[:-1]), None]
+    assert list(pages.bodies([])) == []
+
+
 def test_an_unknown_page_is_none(pages: PageStore) -> None:
     unknown = version("/unknown").head
     assert pages.head(unknown.key) is None
@@ -263,6 +273,7 @@ def test_a_damaged_body_is_named_and_never_returned(backend: Backend, tmp_path: 
     with pytest.raises(CorruptBody, match=r"shop\.example/a .*fetch the page again"):
         pages.body(page.head)
     assert list(pages.read(DOMAIN)) == []
+    assert list(pages.bodies([page.head])) == [None]
     assert pages.corrupt(DOMAIN) == [page.head]
     assert pages.verify(DOMAIN) == [page.head]
     pages.maintain(DOMAIN)

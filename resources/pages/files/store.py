@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from resources.pages.base import CorruptBody, Kind, PageHead, PageVersion
+from resources.pages.base import CorruptBody, Kind, PageHead, PageVersion, one_by_one
 from resources.pages.compression import (
     DENSE_DICTIONARY_BYTES,
     DENSE_LEVEL,
@@ -227,6 +227,9 @@ class FilePages:
                     f"page store {self._folders.root}: the stored body of {head.url} is damaged ({error}); "
                     "fetch the page again to replace it"
                 ) from error
+
+    def bodies(self, heads: Sequence[PageHead]) -> Iterator[bytes | None]:
+        return one_by_one(self, heads)
 
     def scan(self, domain: str, kind: Kind = Kind.PAGE, after: bytes = b"") -> Iterator[PageHead]:
         with explained(self._folders.root):

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from resources.pages.base import CorruptBody, Kind, PageHead, PageStoreError, PageVersion
+from resources.pages.base import CorruptBody, Kind, PageHead, PageStoreError, PageVersion, one_by_one
 from resources.pages.compression import Codec, content_hash
 from resources.pages.incoming import check_versions
 from resources.pages.s3.bucket import Bucket
@@ -188,6 +188,9 @@ class S3Pages:
             if not any(head.content_hash == version.content for version in _all(index)):
                 raise KeyError(head.url)
         return self._body(index, head)
+
+    def bodies(self, heads: Sequence[PageHead]) -> Iterator[bytes | None]:
+        return one_by_one(self, heads)
 
     def _body(self, index: Index, head: PageHead, data: bytes | None = None, base: int = 0) -> bytes:
         """`data`: part of the pack, from `base` on, if it has been read already."""

@@ -59,6 +59,18 @@ class Bodies:
             raise KeyError(pack)
         return self._domains.bodies[dictionary].decompress(row[0])
 
+    def frames(self, domain: int, hashes: list[bytes]) -> Frames:
+        """The stored frames of those of these contents that are there. Loads each pack once."""
+        by_pack: dict[int, list[tuple[bytes, Place]]] = {}
+        for content, place in self.places(domain, hashes).items():
+            by_pack.setdefault(place[0], []).append((content, place))
+        found: Frames = {}
+        for pack, wanted in by_pack.items():
+            row = self._connection.execute("SELECT data FROM pack WHERE id = ?", (pack,)).fetchone()
+            for content, (_, start, length, dictionary) in wanted if row is not None else ():
+                found[content] = (dictionary, row[0][start : start + length])
+        return found
+
     def find(self, domain: int, content: bytes) -> Place | None:
         row: Place | None = self._connection.execute(_SQL["find"], (domain, content)).fetchone()
         return row

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import groupby, islice
 from pathlib import Path
 from sqlite3 import Connection
 
@@ -38,6 +39,9 @@ _SQL = read_statements("store.sql")
 #: all its kinds of pages.
 TRAIN_GROWTH = 8
 TRAIN_UNTIL = 4096
+
+#: Frames that `bodies` holds: a megabyte or two of ordinary pages.
+AT_ONCE = 500
 
 
 class SqlitePages:
@@ -239,6 +243,30 @@ class SqlitePages:
                 raise self._damaged(head, str(error)) from error
         if content_hash(body) != head.content_hash:
             raise self._damaged(head, "its hash is another")
+        return body
+
+    def bodies(self, heads: Sequence[PageHead]) -> Iterator[bytes | None]:
+        for domain, group in groupby(heads, lambda head: head.domain):
+            rest = iter(group)
+            while some := list(islice(rest, AT_ONCE)):
+                with self._database.read():
+                    row = self._domains.find(domain)
+                    hashes = [head.content_hash for head in some]
+                    frames = self._bodies.frames(row.id, hashes) if row else {}
+                for head in some:
+                    yield self._unpacked(head, frames.get(head.content_hash))
+
+    def _unpacked(self, head: PageHead, frame: tuple[int, bytes] | None) -> bytes | None:
+        if frame is None:
+            return None
+        try:
+            body = self._domains.bodies[frame[0]].decompress(frame[1])
+        except (ValueError, KeyError) as error:
+            self._damaged(head, str(error))
+            return None
+        if content_hash(body) != head.content_hash:
+            self._damaged(head, "its hash is another")
+            return None
         return body
 
     def scan(self, domain: str, kind: Kind = Kind.PAGE, after: bytes = b"") -> Iterator[PageHead]:

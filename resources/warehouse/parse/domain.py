@@ -137,10 +137,13 @@ def _stage(
 def _chunks(
     scan: ChangeScan, pages: int, processes: int, report: ParseReport, folder: Path, run_id: str
 ) -> Iterator[Chunk]:
-    """Chunks of a size that keeps all processes busy to the end, made as they are asked for."""
-    size = max(_SMALLEST_CHUNK, min(_CHUNK, -(-pages // (processes * 2))))
+    """Chunks made as they are asked for: each a share of the pages that are left, so that all processes end at about
+    the same time whatever their pages cost, with few files for the bulk of them."""
     heads = iter(scan)
+    left = pages
     for number in itertools.count():
+        size = max(_SMALLEST_CHUNK, min(_CHUNK, left // (processes * 2)))
+        left = max(0, left - size)
         some = list(itertools.islice(heads, size))
         if not some:
             return

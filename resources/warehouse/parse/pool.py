@@ -52,7 +52,12 @@ class _Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 pass_fds=(shared.fileno(),),
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+                    # numpy starts a thread a processor for matrices, which no page has.
+                    "OPENBLAS_NUM_THREADS": "1",
+                },
             )
         self.chunk: Chunk | None = None
         self._send(start)

@@ -19,7 +19,7 @@ from resources.crawler.territory import Territory
 from resources.extract.items import RejectedRow
 from resources.extract.page import ExtractedPage, PageExtractor
 from resources.extract.page_row import page_row
-from resources.pages.base import CorruptBody, PageHead, PageStore
+from resources.pages.base import PageHead, PageStore
 
 from .changes import signature_of
 from .messages import PROGRESS, Chunk, ChunkDone, Start, receive, send
@@ -57,11 +57,11 @@ class _Worker:
             rows.add(
                 lost.head.key, signature_of(lost.head, version), _bare(lost.head, lost.reason, lost.detail)
             )
+        bodies = self._store.bodies(chunk.heads)
         for position, head in enumerate(chunk.heads):
             PROGRESS.pack_into(self._progress, 0, position, time.monotonic())
-            try:
-                body = self._store.body(head)
-            except (CorruptBody, KeyError):
+            body = next(bodies)
+            if body is None:
                 # Told by the integrity check of raw_html; read again as soon as a good body is there.
                 done.missing += 1
                 continue

@@ -1,0 +1,72 @@
+"""The elements that the parse stage reads of every page, found in one walk over its tree.
+
+Each question asked of the selector engine is a walk of its own: 50 µs on a page of 30 KB with 3,000 nodes, while
+one walk that answers five of them takes 70. So elements are found once and handed to whoever reads them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+__all__ = ["PageElements", "read_elements"]
+
+#: `[href]` for `a`, `area` and `base`: one attribute is cheaper to look for than three tags that have it.
+_SELECTOR = "[href],body,meta,script,style,noscript,template"
+
+
+def _tag_id(tag: str) -> int:
+    """The parser's number for a tag: comparing it is cheaper than making the name."""
+    node = LexborHTMLParser(f"<html><{tag}>").css_first(tag)
+    assert node is not None and node.tag_id is not None  # it has just been written there
+    return node.tag_id
+
+
+_ANCHORS = frozenset(map(_tag_id, ("a", "area")))
+_BODY, _META, _SCRIPT, _BASE = map(_tag_id, ("body", "meta", "script", "base"))
+_UNSEEN = frozenset(map(_tag_id, ("script", "style", "noscript", "template")))
+
+
+@dataclass(slots=True)
+class PageElements:
+    """Each list in document order, every element once."""
+
+    #: `a` and `area` elements with an `href`.
+    anchors: list[LexborNode] = field(default_factory=list)
+    #: `base` elements with an `href`.
+    bases: list[LexborNode] = field(default_factory=list)
+    #: `meta` and `script` elements.
+    data: list[LexborNode] = field(default_factory=list)
+    #: Elements below `body` whose text nobody sees.
+    unseen: list[LexborNode] = field(default_factory=list)
+
+
+def read_elements(tree: LexborHTMLParser) -> PageElements:
+    """One walk. An element that two selectors match is given twice in a row by the engine, and kept once."""
+    found = PageElements()
+    anchor, datum = found.anchors.append, found.data.append
+    in_body = False
+    last = 0
+    for node in tree.css(_SELECTOR):
+        tag = node.tag_id
+        if tag in _ANCHORS:
+            anchor(node)
+        elif tag == _BODY:
+            in_body = True
+        elif tag == _BASE:
+            found.bases.append(node)
+        elif tag == _META or tag in _UNSEEN:
+            # Only these match by their name and may have an `href` besides.
+            if node.mem_id == last:
+                continue
+            last = node.mem_id
+            if tag in (_META, _SCRIPT):
+                datum(node)
+            if in_body and tag in _UNSEEN:
+                found.unseen.append(node)
+    if not in_body and (body := tree.body) is not None:
+        # A frameset takes the place of a body, which the parser still gives and whose text is still counted.
+        nodes = body.css("script,style,noscript,template")
+        found.unseen = list({node.mem_id: node for node in nodes}.values())
+    return found
