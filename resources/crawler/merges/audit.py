@@ -20,11 +20,11 @@ from resources.clock import Clock
 from resources.fetcher.base import FetchResult
 from resources.pages.base import PageHead, PageStoreError
 from resources.web.encoding import to_utf8
+from resources.web.html_type import is_html
 from resources.web.page_likeness import Reading, distance, read_html, read_other
 from resources.web.urls import canonical, join, key
 from resources.web.walls import judge as judge_wall
 
-from ..page_links import is_html
 from ..parser_guard import ParserGuard
 from ..robots_gate import RobotsGate
 from ..storage import Storage
