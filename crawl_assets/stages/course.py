@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 
 from crawl_assets.checks import (
@@ -84,7 +84,13 @@ async def run_course(night: Night) -> None:
             night.asks(s) for s in (canary.SPEC, robots_changed.SPEC)
         ):
             async with CrawlSession(night.installation, night.run_id, catalog=night.catalog) as session:
-                await _on_the_web(night, session, rest)
+                rest.on_leaving = lambda leaving: session.pacer.end_night(
+                    night.name, session.clock.now(), leaving
+                )
+                try:
+                    await _on_the_web(night, session, rest)
+                finally:
+                    rest.on_leaving = lambda leaving: None
         for domain in night.in_play:
             await rest.add(domain)
         await rest.close()
@@ -144,6 +150,8 @@ class Rest:
         self._night = night
         self._queue: asyncio.Queue[str | None] = asyncio.Queue()
         self.taken: set[str] = set()
+        #: Told which domains leave the web, before their tables are made: their pace is written down by then.
+        self.on_leaving: Callable[[Collection[str]], object] = lambda leaving: None
         self._ready: list[str] = []
         self._audited: dict[str, list[AuditProblem]] = {}
         self._published_at = time.monotonic()
@@ -158,6 +166,10 @@ class Rest:
 
     async def run(self) -> None:
         """Until closed. Domains that wait are taken together."""
+        async with raw.RawBodies(self._night) as bodies:
+            await self._take(bodies)
+
+    async def _take(self, bodies: raw.RawBodies) -> None:
         night = self._night
         with tables.TableMaker(night) as maker:
             more = True
@@ -166,20 +178,21 @@ class Rest:
                 while len(group) < LOADED_TOGETHER and not self._queue.empty():
                     group.append(self._queue.get_nowait())
                 more = None not in group
-                await self._group([d for d in group if d is not None], maker)
+                await self._group([d for d in group if d is not None], bodies, maker)
                 if not more or time.monotonic() - self._published_at > PUBLISH_EVERY_S:
                     await self._publish(last=not more)
 
-    async def _group(self, group: list[str], maker: tables.TableMaker) -> None:
+    async def _group(self, group: list[str], bodies: raw.RawBodies, maker: tables.TableMaker) -> None:
         night = self._night
         parsed: dict[str, ParseReport] = {}
+        self.on_leaving(group)
         for domain in group:
             if night.stop.is_set():
                 night.unfinished.add(domain)
                 continue
             await _fetch_checks(night, domain)
             if domain in night.in_play and (night.does(raw.ASSET) or night.asks(integrity.SPEC)):
-                await _raw(night, domain)
+                await _raw(night, domain, bodies)
             if domain in night.in_play and self._wants_tables:
                 report = await maker.parse(domain)
                 if report is not None:
@@ -289,8 +302,8 @@ async def _coverage(night: Night, domain: str, *, cut_short: bool) -> None:
     await night.found(coverage.SPEC, domain, finding)
 
 
-async def _raw(night: Night, domain: str) -> None:
-    found = await raw.raw(night, domain)
+async def _raw(night: Night, domain: str, bodies: raw.RawBodies) -> None:
+    found = await bodies.domain(domain)
     if found is not None and night.asks(integrity.SPEC):
         await night.found(
             integrity.SPEC, domain, integrity.integrity(found.pages, [h.url for h in found.damaged])

@@ -26,7 +26,7 @@ class Lane:
     __slots__ = (
         "admitted_at", "breaker", "capped", "command_seq", "dirty", "domain", "due", "factor", "factor_until",
         "failures", "floor_hits", "forbidden", "gate", "in_flight", "interval", "ladder", "learner", "limits",
-        "owed_until", "paused_cause", "rate_start", "refused_in_a_row", "requests", "signals", "slow_factor",
+        "owed_until", "paused_cause", "rate_start", "recorded", "refused_in_a_row", "requests", "signals", "slow_factor",
         "slow_reason", "slow_until", "stamp", "throttled", "waited_s", "walls", "want", "window_closes",
         "window_opens",
     )  # fmt: skip
@@ -48,6 +48,7 @@ class Lane:
         self.window_opens = 0.0
         self.window_closes = 0.0 if limits.window else math.inf
         self.requests = self.throttled = self.forbidden = self.walls = self.failures = 0
+        self.recorded = 0  # of `requests`, how many the history knows of
         self.waited_s = 0.0
         self.refused_in_a_row = 0
         self.floor_hits = 0

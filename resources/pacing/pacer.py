@@ -12,7 +12,7 @@ import heapq
 import math
 import random
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from resources.clock import Clock
 from resources.pacing.base import (
@@ -256,9 +256,17 @@ class Pacer:
                 events += self._obey(self._lanes[command.domain], command, now)
         return events
 
-    def end_night(self, night: str, now: float) -> list[NightRow]:
-        """Checkpoint and append one history row for each domain that was asked anything."""
+    def end_night(self, night: str, now: float, domains: Collection[str] | None = None) -> list[NightRow]:
+        """Checkpoint and append one history row for each domain that was asked anything since its last row.
+
+        `domains`: only these, whose night is over while that of others goes on; their tables are made with the row.
+        """
         self.checkpoint(now)
+        ending = [
+            lane
+            for lane in self._lanes.values()
+            if lane.requests > lane.recorded and (domains is None or lane.domain in domains)
+        ]
         rows = [
             NightRow(
                 domain=lane.domain,
@@ -278,10 +286,11 @@ class Pacer:
                 paused_cause=lane.paused_cause
                 or lane.breaker.cause * (lane.breaker.state is BreakerState.OPEN),
             )
-            for lane in self._lanes.values()
-            if lane.requests
+            for lane in ending
         ]
         self._ledger.append_history(rows)
+        for lane in ending:
+            lane.recorded = lane.requests
         return rows
 
     # -- scheduling -----------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,11 @@ import pytest
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.night_report import gather
 from practice_site import practice_site_process, practice_web_process, site_config
+from resources.frontier.base import State
+from resources.pages.base import Kind
 from resources.reports.needs import needs
+from resources.web.walls import DETECTOR_VERSION
+from resources.warehouse.read import published
 from tests.dagster.conftest import NIGHT, House
 
 
@@ -92,3 +97,64 @@ def test_a_rule_that_merges_different_pages_is_told_by_check_and_report(house: H
     facts = gather(house.instance, house.installation, "2026-11-29")
     (need,) = [n for n in needs(facts) if n.title == "check merged_urls"]
     assert [d for d, _ in need.domains] == [site.domain]
+
+
+def test_each_domain_has_its_row_of_the_night_whoever_is_done_first(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first domain is loaded while others are still fetched; its pace has to be in the ledger by then."""
+    monkeypatch.setattr("crawl_assets.stages.course.LOADED_TOGETHER", 1)
+    configs = [site_config(n_products=2, host=f"127.0.0.{n}", latency=0.2 * (n == 4)) for n in (2, 3, 4)]
+    with practice_web_process(configs) as sites:
+        names = [s.domain for s in sites]
+        house.write_site(names)
+        assert house.run(*NIGHT, first=names[0], last=names[-1]).success
+    with published(house.installation) as connection:
+        rows = connection.execute("SELECT domain, requests FROM nights").fetchall()
+    assert sorted(domain for domain, _ in rows) == sorted(names)
+    assert all(requests > 5 for _, requests in rows)
+
+
+@pytest.mark.slow
+def test_a_new_wall_detector_makes_rows_of_pages_it_clears_without_a_request(house: House) -> None:
+    with practice_site_process(n_products=20) as site:
+        house.write_site(site.domain)
+        assert house.run(*NIGHT, first=site.domain).success
+        rows = house.metadata("items", site.domain)["rows book"]
+        mistaken = _mistake_for_a_wall(house, site.domain, "/book/")
+        after = ("raw_html", "pages", "links", "items", "published")
+        assert house.run(*after, first=site.domain).success
+        assert house.metadata("raw_html", site.domain)["walls that became pages"] == 0
+        assert house.metadata("items", site.domain)["rows book"] == rows - len(mistaken)
+        _by_an_older_version(house, site.domain, mistaken)
+        site.reset()
+        assert house.run(*after, first=site.domain).success
+        assert site.requests() == []
+    assert house.metadata("raw_html", site.domain)["walls that became pages"] == len(mistaken)
+    assert house.metadata("items", site.domain)["rows book"] == rows
+
+
+def _mistake_for_a_wall(house: House, domain: str, part: str) -> list[bytes]:
+    """Three pages quarantined, as a detector would that took them for walls."""
+    pages, frontier = house.installation.open_pages(), house.installation.open_frontier()
+    try:
+        heads = [h for h in pages.scan(domain) if part in h.url][:3]
+        for head in heads:
+            pages.quarantine(head, "captcha", DETECTOR_VERSION, "the word robot")
+            record = frontier.get(head.key)
+            assert record is not None
+            failed = replace(record, state=State.FAILED, cause="wall_soft_404", failed_at=1.0)
+            frontier.put_records([failed])
+        return [head.key for head in heads]
+    finally:
+        pages.close()
+        frontier.close()
+
+
+def _by_an_older_version(house: House, domain: str, keys: list[bytes]) -> None:
+    pages = house.installation.open_pages()
+    try:
+        heads = pages.heads(keys, Kind.QUARANTINE, domain=domain)
+        pages.touch([replace(head, verdict_version="0") for head in heads.values()])
+    finally:
+        pages.close()

@@ -253,6 +253,18 @@ def test_the_night_is_written_to_the_history() -> None:
     assert night.waited_s > 0
 
 
+async def test_a_domain_whose_night_is_over_gets_its_row_while_others_go_on() -> None:
+    pacer, clock, ledger = make()
+    pacer.done(next_slot(pacer, clock), seen(clock))
+    assert pacer.end_night("2024-05-01", clock.now(), ["other.example"]) == []
+    (row,) = pacer.end_night("2024-05-01", clock.now(), [A])
+    await clock.advance(60)
+    assert pacer.end_night("2024-05-01", clock.now()) == [], "its end is not that of the whole night"
+    assert ledger.history(A) == [row]
+    pacer.done(next_slot(pacer, clock), seen(clock))
+    assert [r.requests for r in pacer.end_night("2024-05-01", clock.now())] == [2]
+
+
 @pytest.mark.parametrize(
     ("values", "named"),
     [
