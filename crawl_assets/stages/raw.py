@@ -1,9 +1,14 @@
-"""`raw_html`: the catalogue of current bodies in the page store, every one of them read and verified."""
+"""`raw_html`: the catalogue of current bodies in the page store, every one of them read and verified.
+
+Bodies that an older wall detector judged are judged again first: what it took for walls may be pages, and the other
+way round.
+"""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from types import TracebackType
 from typing import Any
 
 import dagster as dg
@@ -14,10 +19,13 @@ from crawl_assets.stages.columns import BODY_COLUMNS
 from crawl_assets.stages.columns import RAW as ASSET
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.retry import ASSET as RETRIED
+from resources.crawler.parser_guard import ParserGuard, parsing_folder, suspects
+from resources.crawler.rejudge import MOST, Rejudge, Rejudged
+from resources.crawler.territory import Territory
 from resources.frontier.base import Frontier, State
 from resources.pages.base import PageHead, PageStore
 
-__all__ = ["ASSET", "SPEC", "BodyCatalogue", "raw"]
+__all__ = ["ASSET", "SPEC", "BodyCatalogue", "RawBodies"]
 
 SPEC = dg.AssetSpec(
     ASSET,
@@ -25,7 +33,8 @@ SPEC = dg.AssetSpec(
     description=(
         "The raw bodies of a domain: how many, how large, all intact.\n\n"
         "Every body is read and compared with its hash. A damaged one is taken out and its URL is pending again, so "
-        "that the next fetch replaces it.\n\n"
+        "that the next fetch replaces it. When the wall detector has a new version, bodies are judged again without a "
+        "request: quarantined ones that are no walls become pages, pages that are walls are quarantined.\n\n"
         "**When red:** the page store cannot be read: disk full or file damaged; the message names the file. The "
         "check `integrity` says which URLs will be fetched again."
     ),
@@ -79,8 +88,49 @@ def fetch_again(frontier: Frontier, damaged: tuple[PageHead, ...]) -> int:
     return frontier.put_records(again) if again else 0
 
 
-async def raw(night: Night, domain: str) -> BodyCatalogue | None:
-    """Catalogue one domain; None when it fell."""
+class RawBodies:
+    """The stage over the domains of a run. Use as an async context manager: it may start a parser process."""
+
+    def __init__(self, night: Night) -> None:
+        self._night = night
+        self._guard: ParserGuard | None = None
+        self._rejudge: Rejudge | None = None
+
+    async def __aenter__(self) -> RawBodies:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._guard is not None:
+            await self._guard.close()
+
+    async def rejudge(self, domain: str) -> Rejudged:
+        """Judge again what another version of the detector judged."""
+        night = self._night
+        if self._rejudge is None:
+            folder = parsing_folder(night.installation.data)
+            known = await night.storage.run(suspects, night.storage.frontier, folder)
+            self._guard = ParserGuard(folder, known)
+            self._territory = Territory(night.catalog)
+            self._rejudge = Rejudge(night.storage, self._territory, self._guard)
+        rules = self._territory.rules(domain)
+        if rules is None:
+            return Rejudged()
+        return await self._rejudge.domain(rules, stopped=night.stop.is_set)
+
+    async def domain(self, domain: str) -> BodyCatalogue | None:
+        """Judge and catalogue one domain; None when it fell."""
+        try:
+            judged = await self.rejudge(domain) if self._night.does(ASSET) else Rejudged()
+        except Exception as error:
+            words = f"stored bodies could not be judged again: {type(error).__name__}: {error}"
+            self._night.fall(domain, ASSET, words)
+            return None
+        return await _catalogue(self._night, domain, judged)
+
+
+async def _catalogue(night: Night, domain: str, judged: Rejudged) -> BodyCatalogue | None:
     started = time.monotonic()
     try:
         found = await night.storage.run(catalogue, night.storage.pages, domain)
@@ -95,8 +145,13 @@ async def raw(night: Night, domain: str) -> BodyCatalogue | None:
         "compression": round(found.body_bytes / max(found.stored_bytes, 1), 2),
         "damaged": len(found.damaged),
         "fetched again": again,
+        "judged again": judged.judged,
+        "walls that became pages": judged.released,
+        "pages that became walls": judged.quarantined,
         "duration s": round(time.monotonic() - started, 3),
     }
+    if judged.left:
+        numbers["left to judge"] = f"bodies beyond {MOST:,} keep their old verdict until the next run"
     if found.oldest is not None and found.newest is not None:
         numbers |= {
             "oldest confirmation": dg.MetadataValue.timestamp(found.oldest),

@@ -11,12 +11,10 @@ a crawl resumes at once instead of waiting for leases to expire.
 from __future__ import annotations
 
 import asyncio
-import logging
 import random
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 
 from resources.clock import Clock, SystemClock
@@ -33,7 +31,7 @@ from .canaries import CanaryResult, check_canary
 from .crawl import Crawl
 from .liveness import process_start
 from .order import CrawlOrder, DomainReport
-from .parser_guard import ParserGuard, culprits
+from .parser_guard import ParserGuard, parsing_folder, suspects
 from .robots_gate import RobotsGate
 from .seeding import Seeder, SeedReport
 from .storage import Storage
@@ -43,12 +41,6 @@ from .watch import tell
 
 __all__ = ["CrawlSession"]
 
-log = logging.getLogger(__name__)
-
-#: The frontier's value that holds the keys of pages at which a process ended, on whichever machine.
-SUSPECTS = "parser_suspects"
-#: The newest are kept: a kill leaves one at most.
-MAX_SUSPECTS = 500
 #: Domains seeded at once: their sitemaps are on different hosts, so this is only about memory.
 SEEDING_AT_ONCE = 16
 
@@ -79,8 +71,8 @@ class CrawlSession:
         self.ledger = self.installation.open_ledger()
         self.pacer = self.installation.open_pacer(self.clock, self.ledger, self._rng)
         self.gate = RobotsGate(self.fetcher, self.storage, self.clock, self.run_id)
-        suspects = await self.storage.run(self._bury_the_dead)
-        self.guard = ParserGuard(self._parsing, suspects)
+        suspected = await self.storage.run(self._bury_the_dead)
+        self.guard = ParserGuard(parsing_folder(self.installation.data), suspected)
         return self
 
     async def __aexit__(
@@ -95,11 +87,6 @@ class CrawlSession:
     def _open(self) -> tuple[Frontier, PageStore]:
         return self.installation.open_frontier(), self.installation.open_pages()
 
-    @property
-    def _parsing(self) -> Path:
-        """Where the processes of this machine say which page they are parsing."""
-        return self.installation.data / "parsing"
-
     def _bury_the_dead(self) -> list[bytes]:
         """Hand back what dead processes of this machine hold; keys of pages at which one ended (see `slot`)."""
         frontier, now = self.storage.frontier, self.clock.now()
@@ -108,13 +95,7 @@ class CrawlSession:
             if beat.host == here and process_start(beat.pid) is None:
                 frontier.release_worker(beat.worker, now)
         frontier.reap(now)
-        known = frontier.get_value(SUSPECTS) or ""
-        suspects = [bytes.fromhex(text) for text in known.split()]
-        if found := [key for key in culprits(self._parsing) if key not in suspects]:
-            log.warning("a process ended while it parsed %d page(s): parsed apart from now on", len(found))
-            suspects = [*suspects, *found][-MAX_SUSPECTS:]
-            frontier.set_value(SUSPECTS, " ".join(key.hex() for key in suspects))
-        return suspects
+        return suspects(frontier, parsing_folder(self.installation.data))
 
     # -- stages --------------------------------------------------------------------------------------
     async def seed(self, domains: Sequence[str], *, force: bool = False) -> list[SeedReport]:

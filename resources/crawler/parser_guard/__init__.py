@@ -3,6 +3,7 @@
 slot.py     says on disk which page is being parsed, so that the page that killed a process can be told
 child.py    a process that parses the pages nobody trusts, under limits of time and memory
 guard.py    decides which pages those are
+suspects.py remembers at which pages processes have died
 """
 
 from __future__ import annotations
@@ -10,5 +11,6 @@ from __future__ import annotations
 from .child import ParserChild, ParserLost
 from .guard import ParserGuard
 from .slot import ParseSlot, culprits
+from .suspects import parsing_folder, suspects
 
-__all__ = ["ParseSlot", "ParserChild", "ParserGuard", "ParserLost", "culprits"]
+__all__ = ["ParseSlot", "ParserChild", "ParserGuard", "ParserLost", "culprits", "parsing_folder", "suspects"]
