@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
+from crawl_assets.stages import retry
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.night_report import gather
+from crawl_assets.stages.tables import TableMaker
 from practice_site import practice_site_process, practice_web_process, site_config
 from resources.frontier.base import State
 from resources.pages.base import Kind
 from resources.reports.needs import needs
-from resources.web.walls import DETECTOR_VERSION
 from resources.warehouse.read import published
+from resources.web.walls import DETECTOR_VERSION
 from tests.dagster.conftest import NIGHT, House
 
 
@@ -99,12 +101,27 @@ def test_a_rule_that_merges_different_pages_is_told_by_check_and_report(house: H
     assert [d for d, _ in need.domains] == [site.domain]
 
 
+@pytest.mark.slow
 def test_each_domain_has_its_row_of_the_night_whoever_is_done_first(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first domain is loaded while others are still fetched; its pace has to be in the ledger by then."""
-    monkeypatch.setattr("crawl_assets.stages.course.LOADED_TOGETHER", 1)
-    configs = [site_config(n_products=2, host=f"127.0.0.{n}", latency=0.2 * (n == 4)) for n in (2, 3, 4)]
+    """The first domains are loaded while another is still fetched; their pace has to be in the ledger by then."""
+    loaded = asyncio.Event()
+    load, nothing_to_do = TableMaker.load, retry.nothing_to_do
+
+    async def loading(maker: TableMaker, parsed: Any) -> Any:
+        found = await load(maker, parsed)
+        loaded.set()
+        return found
+
+    async def waiting(night: Night, session: Any, domain: str) -> None:
+        if domain == names[-1]:
+            await asyncio.wait_for(loaded.wait(), 60)
+        await nothing_to_do(night, session, domain)
+
+    monkeypatch.setattr(TableMaker, "load", loading)
+    monkeypatch.setattr(retry, "nothing_to_do", waiting)
+    configs = [site_config(n_products=2, host=f"127.0.0.{n}", latency=0.1 * (n == 4)) for n in (2, 3, 4)]
     with practice_web_process(configs) as sites:
         names = [s.domain for s in sites]
         house.write_site(names)
