@@ -1,0 +1,122 @@
+"""Dagster's SQLite storage as dagster.yaml names it: the same files and tables, with launches that take seconds.
+
+A run over a thousand domains is announced by 8,000 planned materializations and sixteen planned checks. Dagster writes
+each announcement in transactions of its own, some 15 ms, and repeats the list of all thousand domains in the row of
+each domain and check, some 300 MB a run: 5,000 domains would wait half an hour for their launch. Here
+
+* announcements of one run are one transaction in each of the two databases (`store_event_batch`);
+* the row of a domain's planned check says what is planned, without the list. The event in the run's log has it.
+
+What is read is unchanged, and an instance can go back to `storage: {sqlite: …}` at any time. What a run itself writes
+is made cheap by stages/event_log.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationPlanned
+from dagster._core.events import ASSET_CHECK_EVENTS
+from dagster._core.events.log import EventLogEntry
+from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
+from dagster._core.storage.event_log import SqliteEventLogStorage
+from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, SqlEventLogStorageTable
+from dagster._core.storage.sqlite_storage import (
+    DagsterSqliteStorage,
+    _event_logs_directory,
+)
+from dagster._serdes import ConfigurableClassData, serialize_value
+
+__all__ = ["BatchedEventLog", "NightlyStorage"]
+
+#: Announcements written together: those of a run over a thousand domains in a few transactions, each well below the
+#: half second after which other writers would notice.
+TOGETHER = 2_000
+#: Dagster hands announcements over in batches of this size; 0, its default, means one by one.
+BATCH_SIZE = "DAGSTER_EVENT_BATCH_SIZE"
+
+_PLANNED = frozenset(
+    {
+        dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
+        dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED,
+    }
+)
+
+
+class BatchedEventLog(SqliteEventLogStorage):
+    """See the module docstring."""
+
+    def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+        super().__init__(base_dir, inst_data)
+        os.environ.setdefault(BATCH_SIZE, str(TOGETHER))
+
+    def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
+        """Numbered cases: 1. announcements of one run: together; 2. anything else: one by one, as Dagster does."""
+        if not _announces(events):
+            super().store_event_batch(events)
+            return
+        rows = [self._event_to_row(event) for event in events]
+        with self.run_connection(events[0].run_id) as connection:
+            connection.execute(SqlEventLogStorageTable.insert(), rows)
+        checks: list[tuple[EventLogEntry, int]] = []
+        newest: dict[str, tuple[EventLogEntry, int]] = {}
+        with self.index_transaction() as connection:
+            for event, row in zip(events, rows, strict=True):
+                stored = connection.execute(SqlEventLogStorageTable.insert(), row)
+                assert stored.inserted_primary_key is not None  # one row, with a number of its own
+                number = int(stored.inserted_primary_key[0])
+                if event.dagster_event_type in ASSET_CHECK_EVENTS:
+                    checks.append((event, number))
+                else:
+                    newest[row["asset_key"]] = event, number
+            # The asset's own row tells of its latest event only.
+            for event, number in newest.values():
+                self._store_asset_event(connection, event, number)
+        for event, number in checks:
+            self.store_asset_check_event(event, number)
+
+    def _store_asset_check_evaluation_planned(self, event: EventLogEntry, event_id: int | None) -> None:
+        found = event.dagster_event
+        planned = found.event_specific_data if found is not None else None
+        if found is None or not isinstance(planned, AssetCheckEvaluationPlanned):
+            raise TypeError(f"no announcement of a check: {event.dagster_event_type}")
+        short = AssetCheckEvaluationPlanned(asset_key=planned.asset_key, check_name=planned.check_name)
+        row = {
+            "asset_key": planned.asset_key.to_string(),
+            "check_name": planned.check_name,
+            "run_id": event.run_id,
+            "execution_status": AssetCheckExecutionRecordStatus.PLANNED.value,
+            "evaluation_event": serialize_value(
+                event._replace(dagster_event=found._replace(event_specific_data=short))
+            ),
+            "evaluation_event_timestamp": self._event_to_row(event)["timestamp"],
+            "evaluation_event_storage_id": event_id,
+        }
+        subset = planned.partitions_subset
+        keys: Iterable[str | None] = subset.get_partition_keys() if subset is not None else [None]
+        with self.index_connection() as connection:
+            connection.execute(AssetCheckExecutionsTable.insert(), [row | {"partition": key} for key in keys])
+
+
+def _announces(events: Sequence[EventLogEntry]) -> bool:
+    return bool(events) and all(
+        e.is_dagster_event and e.dagster_event_type in _PLANNED and e.run_id == events[0].run_id
+        for e in events
+    )
+
+
+class NightlyStorage(DagsterSqliteStorage):
+    """`storage: {custom: …}` of dagster.yaml. `base_dir`: as for Dagster's own, and laid out the same."""
+
+    def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+        super().__init__(base_dir, inst_data)
+        self._event_log_storage = BatchedEventLog(_event_logs_directory(base_dir))
+
+    @classmethod
+    def from_config_value(
+        cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]
+    ) -> NightlyStorage:
+        return cls.from_local(str(config_value["base_dir"]), inst_data)

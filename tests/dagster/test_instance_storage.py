@@ -1,0 +1,97 @@
+"""The storage of dagster.yaml writes what Dagster's own would, only together and without the long lists."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, SqlEventLogStorageTable
+from sqlalchemy import select
+
+from crawl_assets.automation.instance_storage import BatchedEventLog
+from crawl_assets.definitions import defs
+from crawl_assets.partitions import domains
+
+KEYS = [f"shop-{n:03}.example" for n in range(6)]
+PLAIN = "storage: {{sqlite: {{base_dir: '{folder}'}}}}\n"
+OURS = (
+    "storage: {{custom: {{module: crawl_assets.automation.instance_storage, class: NightlyStorage, "
+    "config: {{base_dir: '{folder}'}}}}}}\n"
+)
+
+
+def launched(folder: Path, fresh: Path, settings: str) -> tuple[list[Any], list[Any], Counter[str], str]:
+    """What a launch over all keys leaves: events of the run, rows of planned checks, events of all runs, asset row."""
+    shutil.copytree(fresh, folder)
+    (folder / "dagster.yaml").write_text(settings.format(folder=folder))
+    with dg.DagsterInstance.from_config(str(folder)) as instance:
+        instance.add_dynamic_partitions(str(domains.name), KEYS)
+        loaded = defs()
+        run = instance.create_run_for_job(
+            loaded.resolve_job_def("night"),
+            tags={
+                "dagster/asset_partition_range_start": KEYS[0],
+                "dagster/asset_partition_range_end": KEYS[-1],
+            },
+            asset_selection=None,
+        )
+        storage: Any = instance.event_log_storage
+        of_run = [
+            (r.event_log_entry.dagster_event_type, r.event_log_entry.get_dagster_event().partition)
+            for r in instance.get_records_for_run(run.run_id).records
+        ]
+        with storage.index_connection() as connection:
+            t = AssetCheckExecutionsTable.c
+            checks = sorted(
+                connection.execute(
+                    select(t.asset_key, t.check_name, t.partition, t.execution_status, t.evaluation_event)
+                ).fetchall()
+            )
+            kinds = connection.execute(select(SqlEventLogStorageTable.c.dagster_event_type)).scalars()
+            mirrored: Counter[str] = Counter(kinds)
+        newest = instance.get_latest_planned_materialization_info(dg.AssetKey("pages"))
+        assert newest is not None
+        return sorted(of_run), checks, mirrored, "" if newest.run_id == run.run_id else newest.run_id
+
+
+@pytest.fixture(autouse=True)
+def own_batch_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", "0")  # restored afterwards
+    monkeypatch.delenv("DAGSTER_EVENT_BATCH_SIZE")
+
+
+@pytest.mark.slow
+def test_a_launch_plans_the_same_as_with_dagsters_own_storage(
+    tmp_path: Path, fresh_instance: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = launched(tmp_path / "plain", fresh_instance, PLAIN)
+    written = 0
+    single = BatchedEventLog.store_event
+
+    def counted(self: BatchedEventLog, event: Any) -> None:
+        nonlocal written
+        written += 1
+        single(self, event)
+
+    monkeypatch.setattr(BatchedEventLog, "store_event", counted)
+    ours = launched(tmp_path / "ours", fresh_instance, OURS)
+    assert written == 0, "announcements were written one by one"
+    assert ours[0] == plain[0] and len(ours[0]) >= 8 * len(KEYS)
+    assert [row[:4] for row in ours[1]] == [row[:4] for row in plain[1]]
+    assert ours[2] == plain[2] and ours[3] == plain[3]
+    assert {k for row in ours[1] for k in [row[2]]} == set(KEYS)
+    assert all(KEYS[-1] not in row[4] for row in ours[1]), "each row repeats the list of all domains"
+
+
+def test_what_is_no_announcement_is_stored_as_ever(tmp_path: Path, fresh_instance: Path) -> None:
+    shutil.copytree(fresh_instance, tmp_path / "home")
+    (tmp_path / "home" / "dagster.yaml").write_text(OURS.format(folder=tmp_path / "home"))
+    with dg.DagsterInstance.from_config(str(tmp_path / "home")) as instance:
+        for key in KEYS[:3]:
+            instance.report_runless_asset_event(dg.AssetMaterialization("raw_html", partition=key))
+        assert len(instance.fetch_materializations(dg.AssetKey("raw_html"), limit=10).records) == 3
+        assert instance.get_materialized_partitions(dg.AssetKey("raw_html")) == set(KEYS[:3])
