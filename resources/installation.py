@@ -5,6 +5,7 @@
     NIGHTCRAWL_FRONTIER  sqlite path, redis:// or postgresql://  <data>/frontier.sqlite
     NIGHTCRAWL_PAGES     sqlite path, files:// or s3://          <data>/pages.sqlite
     NIGHTCRAWL_LEDGER    sqlite path, redis:// or postgresql://  <data>/ledger.sqlite, or the shared frontier
+    NIGHTCRAWL_TABLES    a folder or s3://                       <data>/tables
 
 On disk, below the data folder: `frontier.sqlite`, `pages.sqlite`, `ledger.sqlite` (SQLite, WAL),
 `tables/` (`warehouse.duckdb`, `published.duckdb`, `staging/*.parquet`), `reports/`, `dagster/`.
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # imported where needed: a command that only counts URLs shou
     from resources.pacing.pacer import Pacer
     from resources.pages.base import PageStore
     from resources.site.catalog import Catalog
+    from resources.warehouse.storage import TableStorage
 
 __all__ = ["Installation"]
 
@@ -40,6 +42,7 @@ class Installation:
     frontier: str
     pages: str
     ledger: str
+    tables: str
 
     @classmethod
     def at(cls, data: Path, sites: Path | None = None) -> Installation:
@@ -50,6 +53,7 @@ class Installation:
             frontier=str(data / "frontier.sqlite"),
             pages=str(data / "pages.sqlite"),
             ledger=str(data / "ledger.sqlite"),
+            tables=str(data / "tables"),
         )
 
     @classmethod
@@ -65,16 +69,19 @@ class Installation:
             frontier=frontier,
             pages=env.get("NIGHTCRAWL_PAGES") or base.pages,
             ledger=env.get("NIGHTCRAWL_LEDGER") or (frontier if shared else base.ledger),
+            tables=env.get("NIGHTCRAWL_TABLES") or base.tables,
         )
 
     @property
-    def tables(self) -> Path:
-        return self.data / "tables"
+    def tables_folder(self) -> Path:
+        """The tables, or this machine's copies of them where they are in an object store."""
+        return self.data / "tables" if self.tables.startswith("s3://") else Path(self.tables)
 
     @property
     def published(self) -> Path:
-        """The read-only database consumers open: replaced whole, never locked."""
-        return self.tables / "published.duckdb"
+        """The read-only database consumers open: replaced whole, never locked. In an object store, this machine's
+        copy, made by `resources.warehouse.read`."""
+        return self.tables_folder / "published.duckdb"
 
     @property
     def reports(self) -> Path:
@@ -87,7 +94,7 @@ class Installation:
 
     def prepare(self) -> Installation:
         """Create the folders."""
-        for folder in (self.data, self.tables, self.reports):
+        for folder in (self.data, self.tables_folder, self.reports):
             folder.mkdir(parents=True, exist_ok=True)
         return self
 
@@ -122,3 +129,9 @@ class Installation:
         from resources.pacing.ledger.open import open_ledger
 
         return open_ledger(self.ledger)
+
+    def open_tables(self) -> TableStorage:
+        """Where tables are kept; what DuckDB opens is behind its `warehouse` and `published`."""
+        from resources.warehouse.storage import open_tables
+
+        return open_tables(self)

@@ -139,28 +139,16 @@ def _totals(sums: dict[str, _Sum], outcome: NightOutcome) -> None:
 
 def _tables(installation: Installation) -> None:
     """Rows of the published tables, where they are, and how to go on."""
-    if not installation.published.exists():
+    from resources.warehouse.read import NothingPublished, table_counts
+
+    try:
+        rows = table_counts(installation)
+    except NothingPublished:
         say("tables      none published yet")
         return
-    import duckdb
-
-    with duckdb.connect(str(installation.published), read_only=True) as connection:
-        names = [
-            row[0]
-            for row in connection.execute(
-                "select table_name from information_schema.tables order by 1"
-            ).fetchall()
-        ]
-        rows = {name: _rows(connection, name) for name in names}
     say(f"tables      {', '.join(f'{name} {count(n)}' for name, n in rows.items())}")
     say(f'            in {_near(installation.published)}: nightcrawl sql "select * from pages limit 5"')
     say("look        make ui (or: nightcrawl ui), then http://127.0.0.1:3000")
-
-
-def _rows(connection: object, name: str) -> int:
-    quoted = '"' + name.replace('"', '""') + '"'
-    found = connection.execute(f"select count(*) from {quoted}").fetchone()  # type: ignore[attr-defined]
-    return int(found[0])
 
 
 def _near(path: Path) -> str:

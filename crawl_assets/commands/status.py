@@ -46,6 +46,8 @@ def status(
 def _facts(installation: Installation, only: list[str]) -> dict[str, Any]:
     from pathlib import Path
 
+    from resources.warehouse.read import published_path
+
     now = time.time()
     known: dict[str, Any] = {
         "data": str(installation.data),
@@ -53,8 +55,8 @@ def _facts(installation: Installation, only: list[str]) -> dict[str, Any]:
         "workers": [],
         "published_at": None,
     }
-    if installation.published.exists():
-        known["published_at"] = instant(installation.published.stat().st_mtime)
+    if published := published_path(installation):
+        known["published_at"] = instant(published.stat().st_mtime)
     if not installation.shared and not Path(installation.frontier).exists():
         return known
     frontier = installation.open_frontier()

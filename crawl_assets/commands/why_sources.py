@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .terminal import instant
@@ -237,9 +236,10 @@ def rows(installation: Installation, url: str) -> dict[str, Any]:
 
 def _query(installation: Installation, table: str, sql: str, url: str) -> list[dict[str, Any]]:
     """Rows as dictionaries; none where nothing, or no such table, is published."""
-    if not Path(installation.published).exists():
+    from resources.warehouse.read import published, published_path
+
+    if published_path(installation) is None:
         return []
-    from resources.warehouse.read import published
 
     with published(installation) as connection:
         there = connection.execute(
@@ -254,11 +254,11 @@ def _query(installation: Installation, table: str, sql: str, url: str) -> list[d
 
 def _row_counts(installation: Installation, url: str) -> dict[str, int]:
     """Rows of the URL in every published table that has a `url`, besides the fetch log."""
-    if not Path(installation.published).exists():
-        return {}
-    from resources.warehouse.read import published
+    from resources.warehouse.read import published, published_path
     from resources.warehouse.statements import identifier
 
+    if published_path(installation) is None:
+        return {}
     found: dict[str, int] = {}
     with published(installation) as connection:
         tables = connection.execute(

@@ -1,8 +1,8 @@
 """`pages`, `links`, `items`: stored bodies into rows. One parse reads each changed body once and fills all three.
 
 No request is made here. Only pages whose body, parser or extraction rules changed are parsed again; the rows are
-staged as files and loaded into the warehouse in one short transaction per domain, one process at a time (a lock of
-the kernel, which a killed process cannot leave behind).
+staged as files, in a folder or on an object store, and loaded into the warehouse in one short transaction per domain,
+one loader at a time on all machines (a lock of the kernel or a lease, which a killed process cannot leave behind).
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from crawl_assets.stages.night import Night
 from crawl_assets.stages.raw import ASSET as RAW
 from crawl_assets.stages.reading import reading
 from resources.extract.version import PARSER_VERSION
-from resources.warehouse.connection import WarehouseError, open_warehouse
-from resources.warehouse.folders import TableFolders
+from resources.warehouse.connection import WarehouseError
 from resources.warehouse.item_tables import item_types
 from resources.warehouse.load.load import DomainLoad, LoadReport, load_domains
 from resources.warehouse.parse.domain import ParseReport, parse_domain
@@ -150,11 +149,11 @@ class TableMaker:
     def _load(self, chosen: Sequence[str]) -> tuple[LoadReport, dict[str, Audited]]:
         night = self._night
         report = load_domains(night.installation, chosen, run_id=night.run_id, catalog=night.catalog)
-        folders = TableFolders.of(night.installation)
-        with open_warehouse(folders) as connection:
+        with night.installation.open_tables().warehouse() as warehouse:
+            connection = warehouse.connection
             published = None
-            if folders.published.exists():
-                path = str(folders.published).replace("'", "''")
+            if last_night := warehouse.published():
+                path = str(last_night).replace("'", "''")
                 connection.execute(f"ATTACH '{path}' AS last_night (READ_ONLY)")
                 published = "last_night"
             kinds = item_types(connection)

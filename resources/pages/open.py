@@ -4,7 +4,7 @@
 ``memory:``               this process only, gone at its end: tests and tiny crawls
 ``sqlite:///path``, path  one file, any number of processes of one machine: the default
 ``files:///path``         a folder of small files, for a look with ordinary tools
-``s3://bucket/prefix``    S3 or alike, any number of machines; options: `resources.pages.s3.bucket`
+``s3://bucket/prefix``    S3 or alike, any number of machines; options: `object_store.bucket`
 ========================  =======================================================================
 
 `sqlite:///data/p.sqlite` is relative, `sqlite:////data/p.sqlite` absolute, as elsewhere.

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 import duckdb
 
 from .folders import TableFolders
+from .item_tables import VIEWS_VERSION, create_views
 from .statements import read_script
 
-__all__ = ["WarehouseBusy", "WarehouseError", "open_warehouse"]
+__all__ = ["WAIT_S", "WarehouseBusy", "WarehouseError", "connect", "hold"]
 
 #: Loads are short; whoever waits this long waits for something that hangs.
-_WAIT_S = 600.0
+WAIT_S = 600.0
 
 
 class WarehouseError(Exception):
@@ -29,36 +30,36 @@ class WarehouseBusy(WarehouseError):
 
 
 @contextmanager
-def open_warehouse(folders: TableFolders, wait_s: float = _WAIT_S) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The warehouse for reading and writing, alone. Created with all its tables if it is not there.
+def hold(folders: TableFolders, wait_s: float) -> Iterator[None]:
+    """Be the only process of this machine that has the warehouse; WarehouseBusy after `wait_s`.
 
     The lock is a file of ours, held before DuckDB is asked: waiting works, and a dead holder frees it.
-    WarehouseBusy after `wait_s`.
     """
     folders.root.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folders.lock, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         _lock(descriptor, folders, wait_s)
-        fresh = not folders.warehouse.exists()
-        if fresh and folders.parsed.is_dir():
-            # Pages parsed for a warehouse that is gone have to be parsed again.
-            for path in folders.parsed.glob("*.parquet"):
-                path.unlink()
-        try:
-            connection = duckdb.connect(str(folders.warehouse))
-        except duckdb.Error as error:
-            raise WarehouseError(
-                f"{folders.warehouse} cannot be opened: {error}. If another program has it open, close that; "
-                "if it is damaged, delete it: the next parse and load make it again from the page store"
-            ) from None
-        try:
-            connection.execute("SET TimeZone = 'UTC'")
-            _ensure_tables(connection)
-            yield connection
-        finally:
-            connection.close()
+        yield
     finally:
         os.close(descriptor)
+
+
+def connect(folders: TableFolders) -> duckdb.DuckDBPyConnection:
+    """The warehouse's file for reading and writing, with all its tables; the caller holds it."""
+    try:
+        connection = duckdb.connect(str(folders.warehouse))
+    except duckdb.Error as error:
+        raise WarehouseError(
+            f"{folders.warehouse} cannot be opened: {error}. If another program has it open, close that; "
+            "if it is damaged, delete it: the next parse and load make it again from the page store"
+        ) from None
+    try:
+        connection.execute("SET TimeZone = 'UTC'")
+        _ensure_tables(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _ensure_tables(connection: duckdb.DuckDBPyConnection) -> None:
@@ -67,7 +68,7 @@ def _ensure_tables(connection: duckdb.DuckDBPyConnection) -> None:
     In one transaction: a hundred comments would otherwise wait for the disk a hundred times.
     """
     script = read_script("tables.sql") + read_script("views.sql")
-    version = hashlib.sha256(script.encode()).hexdigest()
+    version = hashlib.sha256(f"{script}{VIEWS_VERSION}".encode()).hexdigest()
     connection.execute("CREATE SCHEMA IF NOT EXISTS loading")
     connection.execute("CREATE TABLE IF NOT EXISTS loading.scripts (version VARCHAR NOT NULL)")
     if (
@@ -77,6 +78,7 @@ def _ensure_tables(connection: duckdb.DuckDBPyConnection) -> None:
         return
     connection.execute("BEGIN")
     connection.execute(script)
+    create_views(connection)
     connection.execute("DELETE FROM loading.scripts")
     connection.execute("INSERT INTO loading.scripts VALUES ($1)", [version])
     connection.execute("COMMIT")

@@ -1,10 +1,13 @@
-"""Where the files of the tables are, below `<data>/tables`. Names from outside can never leave it.
+"""Where the files of the tables are, below `<data>/tables` or the folder of the setting `tables`. Names from outside can never leave it.
 
 warehouse.duckdb                 the loader's database; opened by one process at a time
 published.duckdb                 what readers open; only ever replaced whole
 staging/<domain>/<batch>/        rows parsed and not yet loaded: Parquet files and `batch.json`, written last
 parsed/<domain>.parquet          which body of each page has been parsed and loaded; made from the warehouse
 loader.lock                      held while the warehouse is open
+
+Where the tables are in an object store (`storage/objects.py`), these are this machine's copies and its place to work,
+and there are two more: `arrived/<domain>/<batch>/`, batches fetched to be loaded, and `machine`, the folder's name.
 """
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ class TableFolders:
 
     @classmethod
     def of(cls, installation: Installation) -> TableFolders:
-        return cls(installation.tables)
+        return cls(installation.tables_folder)
 
     @property
     def warehouse(self) -> Path:
@@ -69,6 +72,14 @@ class TableFolders:
     @property
     def parsed(self) -> Path:
         return self.root / "parsed"
+
+    @property
+    def arrived(self) -> Path:
+        return self.root / "arrived"
+
+    @property
+    def machine(self) -> Path:
+        return self.root / "machine"
 
     def staging_of(self, domain: str) -> Path:
         return self.staging / file_name(domain)

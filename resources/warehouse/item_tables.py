@@ -19,7 +19,10 @@ from resources.site.catalog import Catalog
 
 from .statements import identifier
 
-__all__ = ["create_views", "ensure_item_tables", "item_types", "wanted_columns"]
+__all__ = ["VIEWS_VERSION", "create_views", "ensure_item_tables", "item_types", "wanted_columns"]
+
+#: Raised with every change of the views' text: a warehouse of another version gets them anew when it is opened.
+VIEWS_VERSION = 1
 
 _REJECTED_COLUMNS = (
     ("url", "Page it stands on"),

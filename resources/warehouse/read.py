@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -21,6 +22,7 @@ __all__ = [
     "domain_state",
     "preview",
     "published",
+    "published_path",
     "table_counts",
     "tables",
 ]
@@ -30,16 +32,25 @@ class NothingPublished(WarehouseError):
     """There is no published database, or no such table in it."""
 
 
+def published_path(installation: Installation) -> Path | None:
+    """The published database; of an object store this machine's copy of it, brought up to date. None: there is none.
+
+    WarehouseError if the store does not answer.
+    """
+    path = installation.open_tables().published()
+    return path if path.exists() else None
+
+
 @contextmanager
 def published(installation: Installation) -> Iterator[duckdb.DuckDBPyConnection]:
     """A read-only connection to the published database as it is now; it keeps this state when a newer one comes.
 
     Files cannot be written or read from SQL over it, except the database itself. NothingPublished if there is none.
     """
-    path = installation.published
-    if not path.exists():
+    path = published_path(installation)
+    if path is None:
         raise NothingPublished(
-            f"{path} does not exist yet: run a night (make crawl) or publish what was loaded (nightcrawl publish)"
+            f"{installation.published} does not exist yet: run a night (make crawl) or publish what was loaded (nightcrawl publish)"
         )
     # Attached to a database in memory: connecting to the path itself would give an older state, cached by DuckDB,
     # wherever the process still has one open.

@@ -23,6 +23,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installatio
     for name in (
         "NIGHTCRAWL_FRONTIER",
         "NIGHTCRAWL_PAGES",
+        "NIGHTCRAWL_TABLES",
         "NIGHTCRAWL_LEDGER",
         "NIGHTCRAWL_CONTACT",
         "DAGSTER_HOME",

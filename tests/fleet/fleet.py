@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ class Fleet:
         self.site = site
         one = Installation.at(folder / "data", folder / "sites")
         ledger = frontier if frontier.startswith("redis") else one.ledger
-        self.installation = Installation(one.data, one.sites, frontier, pages or one.pages, ledger)
+        self.installation = replace(one, frontier=frontier, pages=pages or one.pages, ledger=ledger)
         self.installation.sites.mkdir()
         (one.sites / "practice.yaml").write_text(site_yaml(site.domain, changes={"pace": pace}))
         self.runs = 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.pages.base import PageStore
+from resources.pages.base import PageStore, PageStoreError
 from resources.pages.open import open_pages
 from tests.fleet.servers import s3_place
 
@@ -47,10 +47,10 @@ def _damage_files(place: str) -> None:
 
 
 def _damage_s3(place: str) -> None:
-    from resources.pages.s3.bucket import Bucket
+    from resources.object_store.bucket import Bucket
     from resources.pages.s3.pack import read_footer
 
-    bucket = Bucket(place)
+    bucket = Bucket(place, PageStoreError)
     (folder,) = bucket.folders()
     ((name, size),) = bucket.names(folder)
     data = bucket.get(name)

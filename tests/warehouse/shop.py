@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +45,11 @@ def lamp_page(sku: str, price: str = "£5.00", more: str = "") -> str:
 class Shop:
     """Pages are put by path; `night` parses and loads."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tables: str = "") -> None:
+        """`tables`: where they are kept, if not in the data folder."""
         (folder / "sites").mkdir(parents=True)
-        self.installation = Installation.at(folder / "data", folder / "sites").prepare()
+        place = Installation.at(folder / "data", folder / "sites")
+        self.installation = replace(place, tables=tables or place.tables).prepare()
         self.now = 1_700_000_000.0
         self._pool: ParserPool | None = None
         self.site("shop", SITE)
@@ -85,6 +89,13 @@ class Shop:
         frontier.put_records([UrlRecord(**{**values, **fields})])
         frontier.close()
 
+    def machine(self, folder: Path) -> Shop:
+        """The same shop on another machine: frontier, pages and site files are shared, the disk is another."""
+        other = copy(self)
+        other.installation = replace(self.installation, data=folder).prepare()
+        other._pool = None
+        return other
+
     def parse(self, run: str = "r1", domain: str = DOMAIN, **options: Any) -> ParseReport:
         if self._pool is None:
             self._pool = ParserPool(self.installation, self.installation.catalog(), 1)
@@ -110,8 +121,5 @@ class Shop:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """From the warehouse itself."""
-        import duckdb
-
-        with duckdb.connect(str(self.installation.tables / "warehouse.duckdb")) as connection:
-            connection.execute("SET TimeZone = 'UTC'")
-            return connection.execute(sql).fetchall()
+        with self.installation.open_tables().warehouse() as warehouse:
+            return warehouse.connection.execute(sql).fetchall()

@@ -150,7 +150,7 @@ def test_force_parses_everything_to_equal_rows(shop: Shop) -> None:
 def test_a_warehouse_that_was_deleted_is_made_again_from_the_page_store(shop: Shop) -> None:
     shop.put("/lamp/1", lamp_page("L1"))
     shop.night("r1")
-    (shop.installation.tables / "warehouse.duckdb").unlink()
+    (shop.installation.tables_folder / "warehouse.duckdb").unlink()
     assert shop.night("r2").parsed == 1
     assert shop.rows("SELECT sku FROM lamp") == [("L1",)]
 

@@ -1,18 +1,14 @@
-"""The domains of a bucket: their folders, their packs, and the indexes that are in memory.
-
-A folder is named like its domain, with every byte that is not a small letter, a digit, a hyphen or an inner dot
-written as `_` and two hex digits: nothing a domain says can leave the prefix.
-"""
+"""The domains of a bucket: their folders, their packs, and the indexes that are in memory."""
 
 from __future__ import annotations
 
-import string
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from threading import Lock
 
-from resources.pages.s3.bucket import Bucket
+from resources.object_store.bucket import Bucket
+from resources.object_store.folder_names import domain_name, folder_name
 from resources.pages.s3.index import Index
 from resources.pages.s3.pack import Footer, footer_length, read_footer
 
@@ -22,22 +18,6 @@ __all__ = ["Domains"]
 KEPT = 256
 #: The end of a pack that is read at first: the footers of most batches are shorter.
 END_BYTES = 64 * 1024
-
-_PLAIN = frozenset(string.ascii_lowercase.encode() + string.digits.encode() + b"-.")
-
-
-def folder_name(domain: str) -> str:
-    raw = domain.encode("utf-8", "surrogatepass")
-    name = "".join(chr(byte) if byte in _PLAIN else f"_{byte:02x}" for byte in raw)
-    return "_" if not name else f"_2e{name[1:]}" if name[0] == "." else name
-
-
-def domain_name(folder: str) -> str:
-    if folder == "_":
-        return ""
-    first, *rest = folder.split("_")
-    raw = first.encode() + b"".join(bytes([int(each[:2], 16)]) + each[2:].encode() for each in rest)
-    return raw.decode("utf-8", "surrogatepass")
 
 
 class Domains:

@@ -22,10 +22,10 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from resources.object_store.bucket import Bucket
 from resources.pages.base import CorruptBody, Kind, PageHead, PageStoreError, PageVersion, one_by_one
 from resources.pages.compression import Codec, content_hash
 from resources.pages.incoming import check_versions
-from resources.pages.s3.bucket import Bucket
 from resources.pages.s3.domains import Domains
 from resources.pages.s3.housekeeping import merge
 from resources.pages.s3.index import Index
@@ -42,10 +42,10 @@ AHEAD = 4
 
 
 class S3Pages:
-    """See the module docstring. `address`: see `bucket`."""
+    """See the module docstring. `address`: see `resources.object_store.bucket`."""
 
     def __init__(self, address: str, *, read_only: bool = False) -> None:
-        self._bucket = Bucket(address)
+        self._bucket = Bucket(address, PageStoreError)
         self._domains = Domains(self._bucket)
         self._read_only = read_only
         #: Domains written at once. Not the bucket's threads: those carry out what these wait for.

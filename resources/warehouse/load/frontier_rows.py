@@ -19,7 +19,7 @@ from resources.pacing.ledger.base import Ledger
 from resources.site.catalog import Catalog
 from resources.web.urls import url_without_credentials
 
-__all__ = ["LOG_KEPT_S", "drain_log", "snapshot_domain"]
+__all__ = ["LOG_KEPT_S", "drain_log", "snapshot_domain", "trim_log"]
 
 #: Rows of one transaction of the log: bounds memory, keeps each short.
 _LOG_BATCH = 50_000
@@ -55,19 +55,16 @@ def _moment(seconds: float | None) -> datetime | None:
 
 
 # -- the fetch log -----------------------------------------------------------------------------------
-def drain_log(connection: duckdb.DuckDBPyConnection, frontier: Frontier) -> int:
-    """Move the log of all domains into `fetch_log`; returns rows added. Idempotent by sequence number.
+def drain_log(connection: duckdb.DuckDBPyConnection, frontier: Frontier) -> tuple[int, int]:
+    """Copy the log of all domains into `fetch_log`: (rows added, position reached). Idempotent by sequence number.
 
-    Each batch and the position it reaches commit together; only then are its rows dropped from the frontier, and
-    those of the last `LOG_KEPT_S` not yet: the trend sensor and `top` read them there.
+    Each batch and the position it reaches commit together; when that is durable, `trim_log` drops the rows.
     """
     name = _frontier_name(frontier)
     row = connection.execute("SELECT up_to FROM loading.log_position WHERE frontier = $1", [name]).fetchone()
     position = int(row[0]) if row else 0
     if row is None:
         connection.execute("INSERT INTO loading.log_position VALUES ($1, 0)", [name])
-    else:
-        _trim(frontier, position)  # rows kept for the sensor, or left by a crash between commit and trimming
     added = 0
     while batch := frontier.read_log(position, _LOG_BATCH):
         position = batch[-1][0]
@@ -81,13 +78,12 @@ def drain_log(connection: duckdb.DuckDBPyConnection, frontier: Frontier) -> int:
         except BaseException:
             connection.execute("ROLLBACK")
             raise
-        _trim(frontier, position)
         added += len(batch)
-    return added
+    return added, position
 
 
-def _trim(frontier: Frontier, position: int) -> None:
-    """Drop rows up to `position` that began more than `LOG_KEPT_S` ago."""
+def trim_log(frontier: Frontier, position: int) -> None:
+    """Drop rows up to `position` that began more than `LOG_KEPT_S` ago: the trend sensor and `top` read them there."""
     old, limit = 0, time.time() - LOG_KEPT_S
     while rows := frontier.read_log(old, _TRIM_BATCH):
         gone = [number for number, row in rows if number <= position and row.started_at < limit]

@@ -1,8 +1,9 @@
 """Staged batches, the fetch log and the snapshots of some domains into the warehouse.
 
-Every batch, every stretch of the log and every domain's snapshot is a transaction. What a crash leaves:
+Every batch, every stretch of the log and every domain's snapshot is a transaction; then the warehouse is made durable
+(`storage`: in a folder each commit was). What a crash leaves:
 
-* before a batch's commit: nothing of it, and it is loaded next time;
+* before that: nothing of a batch, and it is loaded next time;
 * after it, before its files are removed: the batch is known by name, so that only the files go;
 * after that, before the index of parsed pages is written: those pages are parsed once more, to equal rows.
 """
@@ -13,6 +14,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -21,14 +23,15 @@ import pyarrow.parquet as pq
 from resources.extract.items import Column
 from resources.installation import Installation
 from resources.site.catalog import Catalog
-from resources.warehouse.connection import open_warehouse
+from resources.warehouse.connection import WarehouseError
 from resources.warehouse.folders import TableFolders
 from resources.warehouse.item_tables import create_views, ensure_item_tables, item_types, wanted_columns
-from resources.warehouse.parse.batch import Batch, batches_of
+from resources.warehouse.parse.batch import Batch
 from resources.warehouse.statements import identifier
+from resources.warehouse.storage import Warehouse
 
 from .batch_rows import apply_batch
-from .frontier_rows import drain_log, snapshot_domain
+from .frontier_rows import drain_log, snapshot_domain, trim_log
 
 __all__ = ["DomainLoad", "LoadReport", "load_domains"]
 
@@ -75,11 +78,12 @@ def load_domains(
     """
     started = time.monotonic()
     report = LoadReport()
-    folders = TableFolders.of(installation)
     catalog = installation.catalog() if catalog is None else catalog
     frontier, ledger = installation.open_frontier(), installation.open_ledger()
     try:
-        with open_warehouse(folders, wait_s) as connection:
+        tables = installation.open_tables()
+        with tables.warehouse(wait_s) as warehouse:
+            connection = warehouse.connection
             ensure_item_tables(connection, catalog)
             create_views(connection)
             wanted = wanted_columns(catalog)
@@ -87,19 +91,29 @@ def load_domains(
                 f"{kind}.{c.name}: {c.comment}" for kind, columns in wanted.items() for c in columns.values()
                 if c.comment.endswith("disagree on its type)")
             ]  # fmt: skip
-            report.log_rows = drain_log(connection, frontier)
+            report.log_rows, log_end = drain_log(connection, frontier)
+            loaded: dict[str, tuple[Path, list[Batch]]] = {}
             for domain in dict.fromkeys(domains):
                 done = report.domains[domain] = DomainLoad(domain)
                 try:
-                    _batches(connection, folders, done, wanted)
+                    if batches := _batches(warehouse, done, wanted):
+                        loaded[domain] = _write_index(connection, tables.folders, domain), batches
                     connection.execute("BEGIN")
                     snapshot_domain(connection, frontier, ledger, catalog, domain)
                     done.tables = _count(connection, domain)
                     _remember(connection, done, run_id)
                     connection.execute("COMMIT")
-                except (duckdb.Error, OSError, ValueError) as error:
+                except (duckdb.Error, WarehouseError, OSError, ValueError) as error:
                     _rollback(connection)
+                    loaded.pop(domain, None)
                     done.error = f"{type(error).__name__}: {error}"
+            warehouse.keep()
+            for domain, (index, batches) in loaded.items():
+                try:
+                    warehouse.loaded(domain, index, batches)
+                except (WarehouseError, OSError) as error:
+                    report.domains[domain].error = f"{type(error).__name__}: {error}"
+            trim_log(frontier, log_end)
     finally:
         ledger.close()
         frontier.close()
@@ -114,13 +128,15 @@ def _rollback(connection: duckdb.DuckDBPyConnection) -> None:
         pass  # it failed outside of one
 
 
-def _batches(
-    connection: duckdb.DuckDBPyConnection,
-    folders: TableFolders,
-    done: DomainLoad,
-    wanted: dict[str, dict[str, Column]],
-) -> None:
-    batches = batches_of(folders.staging_of(done.domain))
+def _batches(warehouse: Warehouse, done: DomainLoad, wanted: dict[str, dict[str, Column]]) -> list[Batch]:
+    """Apply what is staged of the domain, each batch in a transaction, and say which these were."""
+    connection = warehouse.connection
+    batches = warehouse.batches(done.domain)
+    # Names of batches whose files are gone for good need not be kept.
+    connection.execute(
+        "DELETE FROM loading.batches WHERE domain = $1 AND NOT list_contains($2, batch)",
+        [done.domain, [batch.name for batch in batches]],
+    )
     for batch in batches:
         connection.execute("BEGIN")
         if apply_batch(connection, batch, wanted):
@@ -128,32 +144,21 @@ def _batches(
         else:
             done.repeated += 1
         connection.execute("COMMIT")
-    if batches:
-        _write_index(connection, folders, done.domain)
-        for batch in batches:
-            batch.remove()
-        _forget(connection, batches)
+    return batches
 
 
-def _write_index(connection: duckdb.DuckDBPyConnection, folders: TableFolders, domain: str) -> None:
-    """What the next parse step compares with, in key order; replaced whole."""
+def _write_index(connection: duckdb.DuckDBPyConnection, folders: TableFolders, domain: str) -> Path:
+    """What the next parse step compares with, in key order; not yet in its place."""
     folders.parsed.mkdir(parents=True, exist_ok=True)
-    target = folders.parsed_of(domain)
-    temporary = target.with_suffix(".new")
+    path = folders.parsed_of(domain).with_suffix(".new")
     reader = connection.sql(
         "SELECT page_key, signature FROM loading.parsed WHERE domain = $1 ORDER BY page_key", params=[domain]
     ).to_arrow_reader(100_000)
     schema = pa.schema([("page_key", pa.binary()), ("signature", pa.binary())])
-    with pq.ParquetWriter(temporary, schema, compression="none") as writer:
+    with pq.ParquetWriter(path, schema, compression="none") as writer:
         for rows in reader:
             writer.write_batch(rows.cast(schema) if rows.schema != schema else rows)
-    temporary.replace(target)
-
-
-def _forget(connection: duckdb.DuckDBPyConnection, batches: list[Batch]) -> None:
-    """Names of batches whose files are gone for good need not be kept."""
-    gone = [batch.name for batch in batches if not batch.folder.exists()]
-    connection.execute("DELETE FROM loading.batches WHERE list_contains($1, batch)", [gone])
+    return path
 
 
 def _count(connection: duckdb.DuckDBPyConnection, domain: str) -> dict[str, int]:

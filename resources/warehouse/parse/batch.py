@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-__all__ = ["Batch", "batches_of", "drop_unfinished", "write_manifest"]
+__all__ = ["MANIFEST", "Batch", "batch_from", "batches_of", "drop_unfinished", "to_disk", "write_manifest"]
 
-_MANIFEST = "batch.json"
+MANIFEST = "batch.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,30 +39,33 @@ class Batch:
 
     def remove(self) -> None:
         """Delete the files; the manifest first, so that a torn removal leaves nothing to load."""
-        (self.folder / _MANIFEST).unlink(missing_ok=True)
+        (self.folder / MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def write_manifest(batch: Batch) -> None:
     """Make the batch count: every file of its folder is durable first, then the manifest appears."""
     for path in batch.folder.iterdir():
-        _sync(path)
+        to_disk(path)
     values = asdict(batch)
     del values["folder"]
-    temporary = batch.folder / f"{_MANIFEST}.new"
+    temporary = batch.folder / f"{MANIFEST}.new"
     temporary.write_text(json.dumps(values, indent=1), encoding="utf-8")
-    _sync(temporary)
-    temporary.replace(batch.folder / _MANIFEST)
-    _sync(batch.folder)
+    to_disk(temporary)
+    temporary.replace(batch.folder / MANIFEST)
+    to_disk(batch.folder)
+
+
+def batch_from(values: Mapping[str, Any], folder: Path) -> Batch:
+    """The batch of a manifest, with its files in `folder`."""
+    return Batch(**{**values, "item_types": tuple(values["item_types"])}, folder=folder)
 
 
 def batches_of(folder: Path) -> list[Batch]:
     """Finished batches below a domain's staging folder, oldest first."""
     found = []
-    for path in folder.glob(f"*/{_MANIFEST}"):
-        values = json.loads(path.read_text(encoding="utf-8"))
-        values["item_types"] = tuple(values["item_types"])
-        found.append(Batch(**values, folder=path.parent))
+    for path in folder.glob(f"*/{MANIFEST}"):
+        found.append(batch_from(json.loads(path.read_text(encoding="utf-8")), path.parent))
     return sorted(found, key=lambda batch: (batch.created_at, batch.name))
 
 
@@ -69,13 +74,14 @@ def drop_unfinished(folder: Path) -> int:
     dropped = 0
     if folder.is_dir():
         for path in folder.iterdir():
-            if path.is_dir() and not (path / _MANIFEST).exists():
+            if path.is_dir() and not (path / MANIFEST).exists():
                 shutil.rmtree(path, ignore_errors=True)
                 dropped += 1
     return dropped
 
 
-def _sync(path: Path) -> None:
+def to_disk(path: Path) -> None:
+    """On return a file, or the names in a folder, outlive the machine."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,12 +16,15 @@ import pyarrow.parquet as pq
 from resources.extract.version import PARSER_VERSION
 from resources.installation import Installation
 from resources.site.model import Site
-from resources.warehouse.folders import TableFolders, file_name
+from resources.warehouse.folders import file_name
 
-from .batch import Batch, drop_unfinished, write_manifest
+from .batch import Batch
 from .changes import ChangeScan, GonePage
 from .messages import Chunk, LostPage
 from .pool import ParseError, ParserPool
+
+if TYPE_CHECKING:  # the storage is made of batches, so it imports this package
+    from resources.warehouse.storage import TableStorage
 
 __all__ = ["ParseReport", "parse_domain"]
 
@@ -79,16 +83,14 @@ def parse_domain(
         raise ParseError(
             f"no site file covers {domain}: its rows stay as they are; add a site file to parse it"
         )
-    folders = TableFolders.of(installation)
-    drop_unfinished(folders.staging_of(domain))
+    tables = installation.open_tables()
+    tables.drop_unfinished(domain)
     report = ParseReport(domain, extraction_version=site.extraction_version)
     store, frontier = installation.open_pages(), installation.open_frontier()
     try:
-        # A warehouse that was deleted has no rows, whatever was parsed for it once.
-        index = folders.parsed_of(domain) if folders.warehouse.exists() else None
-        scan = ChangeScan(store, frontier, domain, index, site.extraction_version, force=force)
+        scan = ChangeScan(store, frontier, domain, tables.index(domain), site.extraction_version, force=force)
         pages, _, _ = store.counts(domain)
-        _stage(folders, site, scan, pages, report, pool, run_id)
+        _stage(tables, site, scan, pages, report, pool, run_id)
     finally:
         frontier.close()
         store.close()
@@ -97,7 +99,7 @@ def parse_domain(
 
 
 def _stage(
-    folders: TableFolders,
+    tables: TableStorage,
     site: Site,
     scan: ChangeScan,
     pages: int,
@@ -106,7 +108,7 @@ def _stage(
     run_id: str,
 ) -> None:
     name = f"{file_name(run_id)[:60]}-{uuid.uuid4().hex[:12]}"
-    folder = folders.staging_of(report.domain) / name
+    folder = tables.folders.staging_of(report.domain) / name
     for done, lost in pool.run(_chunks(scan, pages, pool.processes, report, folder, run_id)):
         report.missing += done.missing
         report.errors += done.errors
@@ -130,7 +132,7 @@ def _stage(
         extraction_version=site.extraction_version, parser_version=PARSER_VERSION,
         item_types=tuple(site.items), counts=dict(report.rows), folder=folder,
     )  # fmt: skip
-    write_manifest(batch)
+    tables.stage(batch)
     report.batch = name
 
 

@@ -8,9 +8,7 @@ from typing import Any
 import duckdb
 
 from resources.installation import Installation
-from resources.warehouse.connection import open_warehouse
-from resources.warehouse.folders import TableFolders
-from resources.warehouse.item_tables import create_views, item_types
+from resources.warehouse.item_tables import item_types
 from resources.warehouse.statements import identifier
 
 from .tables import KEYS, keys_of
@@ -52,15 +50,15 @@ def diff(
     installation: Installation, domain: str, *, examples: int = 10, wait_s: float = 60.0
 ) -> list[TableDiff]:
     """New, gone and changed rows per table, compared by key; where nothing is published all rows are new."""
-    folders = TableFolders.of(installation)
-    if not folders.warehouse.exists():
+    storage = installation.open_tables()
+    if not storage.exists():
         return []
-    with open_warehouse(folders, wait_s) as connection:
-        create_views(connection)
+    with storage.warehouse(wait_s) as warehouse:
+        connection = warehouse.connection
         there: dict[str, set[str]] = {}
-        if folders.published.exists():
+        if published := warehouse.published():
             connection.execute(
-                f"ATTACH '{str(folders.published).replace(chr(39), chr(39) * 2)}' AS last_night (READ_ONLY)"
+                f"ATTACH '{str(published).replace(chr(39), chr(39) * 2)}' AS last_night (READ_ONLY)"
             )
             for table, column in connection.execute(
                 "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'last_night'"

@@ -20,9 +20,7 @@ import duckdb
 
 from resources.installation import Installation
 from resources.site.catalog import Catalog
-from resources.warehouse.connection import WarehouseError, open_warehouse
-from resources.warehouse.folders import TableFolders
-from resources.warehouse.item_tables import create_views
+from resources.warehouse.connection import WarehouseError
 from resources.warehouse.statements import identifier
 
 from .audit import AuditProblem, audit
@@ -68,16 +66,17 @@ def publish(
     the audit says. PublishError, WarehouseBusy: nothing has changed for readers.
     """
     started = time.monotonic()
-    folders = TableFolders.of(installation)
-    if not folders.warehouse.exists():
+    tables = installation.open_tables()
+    folders = tables.folders
+    if not tables.exists():
         raise PublishError(f"there is no {folders.warehouse} yet: load a domain first")
     catalog = installation.catalog() if catalog is None else catalog
     target = folders.published.with_name(f"published.{os.getpid()}.new.duckdb")
     report = PublishReport()
-    with open_warehouse(folders, wait_s) as connection:
+    with tables.warehouse(wait_s) as warehouse:
+        connection = warehouse.connection
         _remove(target)
-        create_views(connection)
-        old = _attach_old(connection, folders)
+        old = _attach_old(connection, warehouse.published())
         known = [name for (name,) in connection.execute("SELECT domain FROM domains ORDER BY 1").fetchall()]
         asked = set(known if domains is None else domains)
         verdicts = dict(failed or {})
@@ -94,9 +93,7 @@ def publish(
         except duckdb.Error as error:
             _remove(target)
             raise PublishError(f"published.duckdb could not be made: {error}") from error
-        _sync(target)
-        target.replace(folders.published)
-        _sync(folders.root)
+        warehouse.publish(target)
     report.bytes = folders.published.stat().st_size
     report.seconds = time.monotonic() - started
     return report
@@ -107,22 +104,14 @@ def _remove(path: Path) -> None:
     path.with_name(path.name + ".wal").unlink(missing_ok=True)
 
 
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _attach_old(connection: duckdb.DuckDBPyConnection, folders: TableFolders) -> str | None:
-    if not folders.published.exists():
+def _attach_old(connection: duckdb.DuckDBPyConnection, published: Path | None) -> str | None:
+    if published is None:
         return None
     try:
-        connection.execute(f"ATTACH '{_text(folders.published)}' AS last_night (READ_ONLY)")
+        connection.execute(f"ATTACH '{_text(published)}' AS last_night (READ_ONLY)")
     except duckdb.Error as error:
         raise PublishError(
-            f"{folders.published} cannot be read: {error}. Delete it to publish from the warehouse alone"
+            f"{published} cannot be read: {error}. Delete it to publish from the warehouse alone"
         ) from error
     return "last_night"
 
