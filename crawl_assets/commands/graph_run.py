@@ -113,9 +113,12 @@ def run_graph(
 
 
 def _cancel(instance: dg.DagsterInstance, run_id: str) -> None:
+    from crawl_assets.stages.stoppable import stop_here
+
     run = instance.get_run_by_id(run_id)
     if run is not None and not run.is_finished:
         instance.report_run_canceling(run, message="stopped at the command line")
+    stop_here(run_id)
 
 
 def _read(result: dg.ExecuteInProcessResult, outcome: GraphOutcome) -> None:

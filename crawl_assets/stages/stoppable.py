@@ -16,13 +16,16 @@ from typing import Any, TypeVar
 
 import dagster as dg
 
-__all__ = ["run_stoppable", "still_wanted", "until_stopped"]
+__all__ = ["run_stoppable", "still_wanted", "stop_here", "until_stopped"]
 
 T = TypeVar("T")
 
 #: How often the run asks whether it is still wanted. One look costs 3 ms; a forced Terminate in the UI or a lost
 #: code server reaches the process no other way.
 WANTED_EVERY_S = 10.0
+
+#: The runs of this process that can be stopped: how, by run id.
+_running: dict[str, Callable[[], None]] = {}
 
 
 def run_stoppable(main: Callable[[asyncio.Event], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
@@ -74,12 +77,35 @@ async def still_wanted(
         run = instance.get_run_by_id(run_id)
         return run is None or run.is_finished or run.status is dg.DagsterRunStatus.CANCELING
 
-    while not stop.is_set():
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), WANTED_EVERY_S)
-            return
-        if await ask(unwanted):
-            stop.set()
+    loop = asyncio.get_running_loop()
+
+    def stop_now() -> None:
+        with contextlib.suppress(RuntimeError):  # its loop has just been closed
+            loop.call_soon_threadsafe(stop.set)
+
+    _running[run_id] = stop_now
+    try:
+        # The first look is now: what was asked for while the run was starting reached nobody.
+        while not stop.is_set():
+            if await ask(unwanted):
+                stop.set()
+                return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), WANTED_EVERY_S)
+    finally:
+        _running.pop(run_id, None)
+
+
+def stop_here(run_id: str) -> bool:
+    """Stop a run of this very process at once, from any thread; False: it does not run here (any more, or yet).
+
+    The command line runs nights in a thread, which gets no signals.
+    """
+    stop = _running.get(run_id)
+    if stop is None:
+        return False
+    stop()
+    return True
 
 
 async def until_stopped(work: Coroutine[Any, Any, T], stop: asyncio.Event) -> T | None:
