@@ -1,27 +1,42 @@
 """Pages that are all the same: below a path, in a family of parameters, or on the whole domain.
 
-The marginal yield of a *family* (two path segments; with a query: the path and the names of its parameters) is what
-its last pages brought: bodies not met before, URLs not met before. When it falls to next to nothing the family is
-tightened: of its URLs every twentieth is a probe, the others are excluded. Two probes in a row that bring something
-reopen it. When the whole domain gives the same few bodies for everything, it is no use to go on at all.
+The yield of a *family* (two path segments; with a query: the path and the names of its parameters) is what its last
+pages brought. Two things tighten it: bodies that were all met before; and, where there is a query, hundreds of pages
+that named no new URL *and* say nothing that others of them have not said (`novelty`): entries of a shop in one more
+order, one more combination of filters. Pages of products or articles say something, so they are never among these.
+
+Of a tightened family some URLs are probes, the others are excluded. Probes grow rare as they bring nothing (one in 20,
+in 40, in 80 …); two in a row that bring something reopen it, and what was excluded is asked again. After one, two, four
+… nights it is asked again in any case. When the whole domain gives the same few bodies for everything, it is no use
+to go on at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+from .novelty import LIST_LINKS, Memory, page_atoms
+from .series import numbered
 
 __all__ = ["Sameness"]
 
 #: Pages until a family is judged, and share of them with a body of another page.
-FEW, SAME_SHARE = 24, 0.75
-#: Pages with a query in a row that named no new URL: variations of a list, not parts of it.
+FEW, SAME_SHARE = 24, 0.9
+#: Pages with a query in a row that named no new URL before it is judged what they say; twice as many each time that
+#: they turned out to be worth it.
 NOTHING_NEW = 200
+#: Before such a judgement so many pages are looked at, every n-th; of the last ones (the first have little to be
+#: compared with) more than this share must say something for the family to be worth it.
+LOOKS, LOOK_EVERY, LAST, WORTH = 15, 5, 6, 0.3
+#: A parameter with more different values than this share of the pages looked at is the name of a thing.
+IDS = 0.8
 #: Counts are halved at this many pages: what was long ago counts little.
 MEMORY = 64
-#: Of a tightened family one URL in so many is fetched as a probe; so many good ones in a row reopen it.
-PROBE_EVERY, GOOD_PROBES = 20, 2
+#: Of a tightened family one URL in so many is fetched as a probe, at first and at last; so many good ones in a row
+#: reopen it.
+PROBE_EVERY, PROBE_SELDOM, GOOD_PROBES = 20, 1_280, 2
 #: The canary of the whole domain: pages looked back upon, and the share of them that must be new.
 CANARY_PAGES, CANARY_NEW = 200, 0.1
 #: Bodies and families remembered: 8 and some 200 bytes each.
@@ -34,13 +49,25 @@ class _Family:
     pages: int = 0
     same: int = 0
     barren: int = 0
+    judge_at: int = NOTHING_NEW
+    looks: int = 0
+    worth: int = 0
+    values: dict[str, set[str]] = field(default_factory=dict)  # of the parameters of the pages looked at
+    memory: Memory = field(default_factory=Memory)
     why: str = ""  # tightened
-    refused: int = 0
+    nights: int = 0  # it began tightened
+    wait: int = 0  # URLs until the next probe
+    gap: int = PROBE_EVERY
     good: int = 0
 
     @property
     def reason(self) -> str:
         return f"trap: {self.why} {self.name}"
+
+    @property
+    def combined(self) -> bool:
+        """Whether its pages are combinations of few values: none of its parameters names a page by itself."""
+        return all(len(values) <= IDS * self.looks for values in self.values.values())
 
 
 class Sameness:
@@ -54,12 +81,24 @@ class Sameness:
         self._recent_pages = self._recent_new = 0
         self.changed = False
         self.reopened: list[str] = []
-        for name, why in dict(saved or {}).items():
-            self._families[name] = _Family(name, why=why, refused=-1)  # the first URL of a night is a probe
+        for name, kept in dict(saved or {}).items():
+            if isinstance(kept, str):  # tightened by rules that are no longer in force
+                self.reopened.append(f"trap: {kept} {name}")
+                continue
+            nights = kept["nights"] + 1
+            # `wait` is 0: the first URL of a night is a probe.
+            family = _Family(name, why=kept["why"], nights=nights, memory=Memory(kept["memory"]))
+            self._families[name] = family
             self._tight += 1
+            if nights & (nights - 1) == 0:
+                self.reopened.append(family.reason)
 
     def to_save(self) -> dict[str, Any]:
-        return {f.name: f.why for f in self._families.values() if f.why}
+        return {
+            f.name: {"why": f.why, "nights": f.nights, "memory": f.memory.to_save()}
+            for f in self._families.values()
+            if f.why
+        }
 
     @property
     def busy(self) -> bool:
@@ -80,16 +119,19 @@ class Sameness:
         if family is None or not family.why:
             return None
         if probe:
-            family.refused += 1
-            if family.refused % PROBE_EVERY == 0:
+            if family.wait <= 0 or family.good:
+                family.wait = family.gap
                 return None
+            family.wait -= 1
         return family.reason
 
-    def page(self, url: str, content_hash: bytes, brought_urls: bool) -> None:
+    def page(
+        self, url: str, content_hash: bytes, brought_urls: bool, body: bytes = b"", links: Sequence[str] = ()
+    ) -> None:
         """A page came. `brought_urls`: it named URLs the crawl had not met."""
-        body = content_hash[:8]
-        new = body not in self._bodies and body not in self._older
-        self._bodies.add(body)
+        start = content_hash[:8]
+        new = start not in self._bodies and start not in self._older
+        self._bodies.add(start)
         if len(self._bodies) >= MAX_BODIES:
             self._bodies, self._older = set(), self._bodies
         self._recent_pages += 1
@@ -104,32 +146,63 @@ class Sameness:
                 self._families = {n: f for n, f in self._families.items() if f.why}
             family = self._families[name] = _Family(name)
         if family.why:
-            self._probed(family, new and (brought_urls or family.why.startswith("same")))
+            same = family.why.startswith("same")
+            self._probed(family, new and (same or brought_urls or _says_something(family, url, body, links)))
             return
         family.pages += 1
         family.same += not new
         family.barren = 0 if brought_urls else family.barren + 1
         if family.pages >= FEW and family.same > SAME_SHARE * family.pages:
             self._tighten(family, "same bodies below")
-        elif family.barren >= NOTHING_NEW and "?" in name:
-            self._tighten(family, "nothing new below")
-        elif family.pages >= MEMORY:
+        elif "?" in name and family.barren > family.judge_at - LOOKS * LOOK_EVERY:
+            self._judge(family, url, body, links)
+        if family.pages >= MEMORY:
             family.pages //= 2
             family.same //= 2
 
+    def _judge(self, family: _Family, url: str, body: bytes, links: Sequence[str]) -> None:
+        """Look at every fifth page of the last ones before `judge_at`, and decide there."""
+        if family.barren % LOOK_EVERY == 0:
+            family.looks += 1
+            for pair in url.partition("?")[2].split("&"):
+                name, _, value = pair.partition("=")
+                family.values.setdefault(name, set()).add(value)
+            says = _says_something(family, url, body, links)
+            family.worth += says and family.looks > LOOKS - LAST
+        if family.barren < family.judge_at:
+            return
+        if family.combined and family.worth <= WORTH * LAST:
+            self._tighten(family, "nothing new below")
+        family.judge_at *= 2
+        family.looks = family.worth = 0
+        family.values.clear()
+
     def _probed(self, family: _Family, good: bool) -> None:
         family.good = family.good + 1 if good else 0
+        family.gap = PROBE_EVERY if good else min(family.gap * 2, PROBE_SELDOM)
         if family.good >= GOOD_PROBES:
             self.reopened.append(family.reason)
             family.why = ""
-            family.pages = family.same = family.barren = family.good = 0
+            family.pages = family.same = family.barren = family.good = family.nights = 0
             self._tight -= 1
             self.changed = True
 
     def _tighten(self, family: _Family, why: str) -> None:
-        family.why, family.refused, family.good = why, 0, 0
+        family.why, family.good = why, 0
+        family.wait = family.gap = PROBE_EVERY
         self._tight += 1
         self.changed = True
+
+
+def _says_something(family: _Family, url: str, body: bytes, links: Sequence[str]) -> bool:
+    """Whether a page brings what the looked-at pages of its family have not."""
+    number = numbered(url)
+    path = url.partition("?")[0]
+    own = number.value if number is not None else None
+    atoms = page_atoms(body, own, links, path)
+    if family.memory.own_links(atoms) >= LIST_LINKS:
+        atoms = page_atoms(body, own, links, path, deep=True)
+    return family.memory.look(atoms).verdict(listing=True) == "new"
 
 
 def family_of(url: str) -> str:

@@ -84,6 +84,8 @@ def repeats_itself(url: str) -> bool:
     segments = url.partition("?")[0].split("/")[3:]
     if len(segments) < 6:
         return False
-    most = max(segments.count(segment) for segment in set(segments) if segment) if any(segments) else 0
-    pairs = list(pairwise(segments))
-    return most >= 4 or max(pairs.count(pair) for pair in set(pairs)) >= 3
+    # Numbers repeat themselves honestly: /tree/0/0/0/0/1.
+    words = [segment for segment in segments if segment and not segment.isdigit()]
+    most = max((words.count(word) for word in set(words)), default=0)
+    pairs = [pair for pair in pairwise(segments) if not (pair[0] + pair[1]).isdigit()]
+    return most >= 4 or max((pairs.count(pair) for pair in set(pairs)), default=0) >= 3
