@@ -65,8 +65,7 @@ class PageExtractor:
         url = head.final_url or head.url
         elements = read_elements(tree)
         base = base_in(elements.bases, url)
-        # An attribute's name stands in the markup as it is, but for case: where it does not, no walk need tell.
-        data = extract_structured(tree, url, elements.data, has_items=b"itemscope" in utf8.lower())
+        data = extract_structured(tree, url, elements.data)
         result = ExtractedPage(page_row(head, tree, data, decision.encoding, base, elements.unseen))
         result.links = self._links.read(tree, elements.anchors, head.url, base, decision.encoding)
         if site.structured_data and data:

@@ -1,5 +1,5 @@
-"""The rows of a page in the `structured_data` table: one for each JSON-LD object and microdata item, one for all
-Open Graph names of the page and one for all Dublin Core terms."""
+"""The rows of a page in the `structured_data` table: one for each JSON-LD object, microdata item, RDFa node and
+microformat, one for all Open Graph names of the page and one for all Dublin Core terms."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ __all__ = ["StructuredRow", "structured_rows"]
 #: (format, position, type, data as JSON)
 StructuredRow: TypeAlias = tuple[str, int, str | None, str]
 
+#: Beginnings of RDFa properties that other rows hold, or that say nothing of the page.
+_NO_NEWS = (
+    "http://www.w3.org/ns/rdfa#",
+    "http://ogp.me/ns",
+    "https://ogp.me/ns",
+    "http://opengraphprotocol.org/",
+)
 #: Objects of one page; a category page has one for each product.
 MAX_OBJECTS = 1_000
 
@@ -26,6 +33,11 @@ def structured_rows(data: StructuredData) -> list[StructuredRow]:
         rows.append(("jsonld", position, _type(item.get("@type")), _json(item)))
     for position, item in enumerate(data.microdata[:MAX_OBJECTS]):
         rows.append(("microdata", position, _type(item.get("type")), _json(item)))
+    described = [node for node in data.rdfa if not _said_already(node)]
+    for position, node in enumerate(described[:MAX_OBJECTS]):
+        rows.append(("rdfa", position, _type(node.get("@type")), _json(node)))
+    for position, item in enumerate(data.microformats[:MAX_OBJECTS]):
+        rows.append(("microformats", position, _type(item["type"]), _json(item)))
     if data.opengraph:
         values = _gathered(data.opengraph)
         kind = values.get("og:type")
@@ -33,6 +45,11 @@ def structured_rows(data: StructuredData) -> list[StructuredRow]:
     if data.dublin_core:
         rows.append(("dublin_core", 0, None, _json(_gathered((d.term, d.content) for d in data.dublin_core))))
     return rows
+
+
+def _said_already(node: dict[str, Any]) -> bool:
+    """Whether a node says nothing but what vocabulary the page uses, and its Open Graph names."""
+    return all(name == "@id" or name.startswith(_NO_NEWS) for name in node)
 
 
 def _gathered(pairs: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:

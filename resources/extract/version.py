@@ -6,4 +6,4 @@ __all__ = ["PARSER_VERSION"]
 
 #: Raised whenever the same body would give other rows: every page is then read again from the page store.
 #: What a site file changes has a version of its own, `Site.extraction_version`.
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"

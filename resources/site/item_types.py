@@ -54,7 +54,7 @@ class FieldRule(Rules):
     css: str | None = None
     """CSS selector, looked up inside the item's element (or the page)."""
     data: str | None = None
-    """A value of the page's structured data, as in `jsonld:Product.offers.price` or `og:title`."""
+    """A value of the page's structured data, as in `jsonld:Product.offers.price`, `microdata:`, `rdfa:`, `mf2:h-card.email` or `og:title`."""
     constant: str | None = None
     """The same value for every item."""
     attribute: str | None = None

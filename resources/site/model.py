@@ -27,6 +27,7 @@ from .rules import (
     RetryRules,
     Rules,
     Scope,
+    TrapRules,
     UrlRules,
     Zone,
 )
@@ -114,6 +115,8 @@ class Site(Rules):
     """When two URLs are the same page."""
     limits: Limits = Limits()
     """Bounds on every response."""
+    traps: TrapRules = TrapRules()
+    """What is taken for a place without end."""
     proxies: ProxyRules | None = None
     """Opt-in proxies. Unset: direct connections."""
     items: dict[ItemName, ItemType] = Field(default_factory=dict)
@@ -129,7 +132,7 @@ class Site(Rules):
     allow_private_addresses: tuple[Annotated[str, AfterValidator(_network)], ...] = ()
     """Networks that may be connected to although they are private or loopback."""
     structured_data: bool = True
-    """Read JSON-LD, microdata, Open Graph and Dublin Core into the structured_data table."""
+    """Read JSON-LD, microdata, RDFa, microformats, Open Graph and Dublin Core into the structured_data table."""
 
     @field_validator("name")
     @classmethod

@@ -61,9 +61,9 @@ CREATE TABLE IF NOT EXISTS structured_data (
 COMMENT ON TABLE structured_data IS 'What current pages say of themselves in machine-readable form';
 COMMENT ON COLUMN structured_data.url IS 'Page it stands on';
 COMMENT ON COLUMN structured_data.domain IS 'host[:port]';
-COMMENT ON COLUMN structured_data.format IS 'jsonld, microdata, opengraph or dublin_core';
+COMMENT ON COLUMN structured_data.format IS 'jsonld, microdata, rdfa, microformats, opengraph or dublin_core';
 COMMENT ON COLUMN structured_data.position IS 'Order on the page within its format, from 0';
-COMMENT ON COLUMN structured_data.type IS 'Last part of the first schema.org type, or og:type';
+COMMENT ON COLUMN structured_data.type IS 'Last part of the first type (schema.org or another), root class of a microformat, or og:type';
 COMMENT ON COLUMN structured_data.data IS 'The object as JSON';
 COMMENT ON COLUMN structured_data.content_hash IS 'Hash of the body it was read from';
 COMMENT ON COLUMN structured_data.fetched_at IS 'When that body was received';

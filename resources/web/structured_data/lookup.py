@@ -2,17 +2,21 @@
 
 Grammar:
 
-    path      = "jsonld:" type steps | "microdata:" type steps | "dc:" term | "meta:" name | name
+    path      = "jsonld:" type steps | "microdata:" type steps | "rdfa:" type steps
+              | "mf2:" type steps | "dc:" term | "meta:" name | name
     type      = "*" | the last part of a schema.org type, as `Product` (case as in schema.org)
     steps     = "." property steps | nothing
     name      = an Open Graph name: "og:title", "og:image:width", "twitter:title", "article:tag"
 
     jsonld:Product.offers.price     jsonld:*.name      microdata:Product.brand.name
+    rdfa:Product.offers.price    mf2:h-card.email
     og:title      dc:creator      dcterms:issued      meta:description
 
 Every match is given, in document order: lists are gone through, `@graph` and nested objects are searched for
 the type. Without steps the whole objects are given as JSON. `@id`, `@type` and `@value` are properties like any
-other; an object that has `@value` stands for it. Microdata's `id` and `type` are `@id` and `@type` too.
+other; an object that has `@value` stands for it. Microdata's `id` and `type` are `@id` and `@type` too. RDFa's types
+and properties are named by the last part of their address, and a step goes on to the node a value names. Of a
+microformat that is a value, its `value` is given.
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ _STEP = re.compile(r"@?[A-Za-z_][\w:-]*")
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A path, read. `source`: jsonld, microdata, dc, meta or opengraph."""
+    """A path, read. `source`: jsonld, microdata, rdfa, mf2, dc, meta or opengraph."""
 
     source: str
     #: The type, term or name.
@@ -52,9 +56,9 @@ def compile_path(path: str) -> Path:
     if not colon or not rest or path != path.strip():
         raise ValueError(
             f"{path!r} is no path to structured data: write SOURCE:NAME, such as jsonld:Product.offers.price, "
-            "microdata:Product.name, og:title, dc:creator or meta:description"
+            "microdata:Product.name, rdfa:Product.name, mf2:h-card.name, og:title, dc:creator or meta:description"
         )
-    if source in ("jsonld", "microdata"):
+    if source in ("jsonld", "microdata", "rdfa", "mf2"):
         name, *steps = rest.split(".")
         if not _TYPE.fullmatch(name):
             raise ValueError(
@@ -76,7 +80,7 @@ def compile_path(path: str) -> Path:
         if not re.fullmatch(r"[\w-]+(:[\w-]+)*", rest):
             raise ValueError(f"{path!r}: {rest!r} is no property name; write such as og:image:width")
         return Path("opengraph", path.lower())
-    known = ", ".join(["jsonld", "microdata", "dc", "dcterms", "meta", *sorted(PREFIXES)])
+    known = ", ".join(["jsonld", "microdata", "rdfa", "mf2", "dc", "dcterms", "meta", *sorted(PREFIXES)])
     raise ValueError(f"{path!r}: unknown source {source!r}; known are {known}")
 
 
@@ -96,6 +100,10 @@ def lookup(data: StructuredData, path: str) -> list[str]:
             found = (each.content for each in data.dublin_core if each.term.lower() == where.name)
         case "microdata":
             found = _walk(data.microdata, where)
+        case "mf2":
+            found = map(_microformat, _walk(data.microformats, where))
+        case "rdfa":
+            found = _walk_graph(data.rdfa, where)
         case _:
             found = _walk(data.json_ld, where)
     values = []
@@ -114,6 +122,41 @@ def _walk(roots: list[dict[str, Any]], path: Path) -> Iterator[Any]:
         for step in path.steps:
             values = [inner for value in values for inner in _property(value, step)]
         yield from values
+
+
+def _microformat(value: Any) -> Any:
+    """What a value is called, of one that is more than a text."""
+    return value["value"] if isinstance(value, dict) and isinstance(value.get("value"), str) else value
+
+
+def _walk_graph(nodes: list[dict[str, Any]], path: Path) -> Iterator[Any]:
+    by_name = {node["@id"]: node for node in nodes}
+    for node in nodes:
+        if path.name != "*" and path.name not in map(_last_part, node.get("@type", ())):
+            continue
+        values: list[Any] = [node]
+        for step in path.steps:
+            values = [inner for value in values for inner in _graph_property(value, step, by_name)]
+        yield from (v["@id"] if isinstance(v, dict) and v.keys() == {"@id"} else v for v in values)
+
+
+def _graph_property(value: Any, step: str, by_name: dict[str, dict[str, Any]]) -> Iterator[Any]:
+    """Values of a property of the node that `value` is or names."""
+    if not isinstance(value, dict) or "@value" in value:
+        return
+    node = by_name.get(value["@id"], value) if "@id" in value else value
+    if step in ("@id", "@type"):
+        found = node.get(step, ())
+        yield from [found] if isinstance(found, str) else found
+        return
+    for name, values in node.items():
+        if name[:1] != "@" and _last_part(name) == step:
+            for each in values:
+                yield from each.get("@list", [each])
+
+
+def _last_part(address: str) -> str:
+    return re.split(r"[/#:]", address.rstrip("/"))[-1]
 
 
 def _typed(roots: list[dict[str, Any]], name: str) -> Iterator[dict[str, Any]]:
@@ -140,7 +183,7 @@ def _typed(roots: list[dict[str, Any]], name: str) -> Iterator[dict[str, Any]]:
 def _types(item: dict[str, Any]) -> list[str]:
     given = item.get("@type", item.get("type", ()))
     listed = given if isinstance(given, list) else [given]
-    return [re.split(r"[/#:]", each.rstrip("/"))[-1] for each in listed if isinstance(each, str)]
+    return [_last_part(each) for each in listed if isinstance(each, str)]
 
 
 def _property(value: Any, step: str) -> list[Any]:

@@ -1,19 +1,24 @@
-"""08-structured-data: JSON-LD, microdata, Open Graph, Dublin Core, and the summary of a page.
+"""08-structured-data: JSON-LD, microdata, RDFa, microformats, Open Graph, Dublin Core, and the summary of a page.
 
 The samples of extruct expect its own shapes; they are compared by meaning. Its choices that are no part of a
 format (blanks folded in values, plain `description` counted as Dublin Core, `value` for items without
-properties) are not compared.
+properties) are not compared. RDFa is compared as a graph: nodes without a name by what is said of them, XML literals
+without blanks and the namespaces around them; and languages only where extruct reads them, which is in `xml:lang`.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
-from resources.web.structured_data import StructuredData, extract, summarize
+from resources.web.structured_data import StructuredData, extract, microformats, rdfa, summarize
+from resources.web.structured_data.addresses import Resolver
 from resources.web.structured_data.dublin_core import is_dublin_core
 
 from ..case import Case, Check, Suite
@@ -57,7 +62,11 @@ def _judge_own(case: Case, folder: Path) -> Iterator[Check]:
 
 def _judge_extruct(case: Case, folder: Path) -> Iterator[Check]:
     given, expected = case["input"], case["expected"]
-    data = extract(_parse(given, folder), given["base_url"] or "")
+    tree, base_url = _parse(given, folder), given["base_url"] or ""
+    data = extract(tree, base_url)
+    # The product reads these two only where their marks are; here they are asked for in any case.
+    data.rdfa = rdfa.nodes(tree, Resolver(tree, base_url), [])
+    data.microformats = microformats.items(tree, Resolver(tree, base_url), [])
     syntax = given["syntax"]
     parts = {syntax: expected} if isinstance(expected, list) else expected
     for name, wanted in parts.items():
@@ -152,7 +161,73 @@ def _dublin_core(data: StructuredData, expected: list[Any]) -> str:
     return _difference(got, wanted)
 
 
+def _rdfa(data: StructuredData, expected: list[Any]) -> str:
+    languages = "@language" in json.dumps(expected)
+    got, wanted = _statements(data.rdfa, languages), _statements(expected, languages)
+    missing, surplus = sorted(wanted - got)[:5], sorted(got - wanted)[:5]
+    return f"missing {missing!r}, surplus {surplus!r}" if missing or surplus else ""
+
+
+def _statements(nodes: list[Any], languages: bool) -> set[tuple[str, str, str]]:
+    """Subject, property and value of every statement, a node without a name by the statements about it."""
+    names = {node["@id"]: node["@id"] for node in nodes}
+    for _ in range(4):  # nodes without a name that speak of each other that deep
+        for node in nodes:
+            if node["@id"].startswith("_:"):
+                about = [
+                    (name, _told(v, names, languages))
+                    for name, vs in node.items()
+                    if name != "@id"
+                    for v in vs
+                ]
+                names[node["@id"]] = "_:" + hashlib.sha256(repr(sorted(about)).encode()).hexdigest()
+    return {
+        (names[node["@id"]], name, _told(value, names, languages))
+        for node in nodes
+        for name, values in node.items()
+        if name != "@id"
+        for value in values
+    }
+
+
+def _told(value: Any, names: Mapping[str, str], languages: bool) -> str:
+    if isinstance(value, str):
+        return value
+    told = {key: each for key, each in value.items() if languages or key != "@language"}
+    if "@id" in told:
+        name = told["@id"]
+        told["@id"] = names.get(name, "_:" if name.startswith("_:") else name)
+    if str(told.get("@type", "")).endswith("#XMLLiteral"):
+        told["@value"] = "".join(re.sub(r' xmlns(:\w+)?="[^"]*"', "", told["@value"]).split())
+    return json.dumps(told, sort_keys=True)
+
+
+def _microformats(data: StructuredData, expected: list[Any]) -> str:
+    return _difference(
+        [_not_uniform(each) for each in data.microformats], [_not_uniform(each) for each in expected]
+    )
+
+
+def _not_uniform(value: Any) -> Any:
+    """extruct's `uniform` form of an item as its ordinary one."""
+    if isinstance(value, list):
+        return [_not_uniform(each) for each in value]
+    if not isinstance(value, dict) or ("type" not in value and "@type" not in value):
+        return value
+    inner = value.get("properties")
+    if inner is None:
+        apart = ("@type", "@context", "children", "value", "html", "id")
+        inner = {name: each for name, each in value.items() if name not in apart}
+    kept = {key: value[key] for key in ("value", "html", "id") if key in value}
+    if "children" in value:
+        kept["children"] = [_not_uniform(each) for each in value["children"]]
+    properties = {name: [_not_uniform(each) for each in values] for name, values in inner.items()}
+    return {"type": value.get("type", value.get("@type")), "properties": properties, **kept}
+
+
 _COMPARE = {
+    "rdfa": _rdfa,
+    "microformat": _microformats,
     "json_ld": _json_ld,
     "microdata": _microdata,
     "opengraph": _opengraph,
