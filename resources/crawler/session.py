@@ -28,6 +28,7 @@ from resources.pages.base import PageStore
 from resources.site.catalog import Catalog
 
 from .canaries import CanaryResult, check_canary
+from .collector import rare_collections
 from .crawl import Crawl
 from .liveness import process_start
 from .order import CrawlOrder, DomainReport
@@ -128,7 +129,8 @@ class CrawlSession:
         tell(crawl)
         if on_start is not None:
             on_start(crawl)
-        return await crawl.run()
+        with rare_collections():
+            return await crawl.run()
 
     async def retry(
         self,

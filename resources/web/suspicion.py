@@ -61,5 +61,11 @@ def suspicious(markup: bytes) -> bool:
 
 
 def _left_open(markup: bytes) -> int:
-    """Start tags more than end tags, flat elements forgiven: they are counted as if none was closed."""
-    return markup.count(b"<") - 2 * markup.count(b"</") - sum(markup.count(name) for name in _FLAT)
+    """Start tags more than end tags, flat elements forgiven: they are counted as if none was closed. At most as many
+    as there are; whether more than MANY_OPEN is exact."""
+    left = markup.count(b"<") - 2 * markup.count(b"</")
+    for name in _FLAT:
+        if left <= MANY_OPEN:
+            break
+        left -= markup.count(name)
+    return left

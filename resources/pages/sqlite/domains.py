@@ -118,7 +118,7 @@ class Domains:
         self.heads.clear()
 
     def _add(self, domain: Domain, data: bytes) -> int:
-        frame = zstandard.ZstdCompressor(level=DENSE_LEVEL).compress(data)
+        frame = zstandard.ZstdCompressor(level=LEVEL).compress(data)
         number = self._connection.execute(_SQL["add_dictionary"], (domain.id, frame)).lastrowid
         assert number is not None
         return number

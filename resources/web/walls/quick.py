@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
+from typing import TypeVar
 
 from .page import normal
 from .phrases import SEPARATOR, TITLES
 from .scan import Scan
 
 __all__ = ["TITLE_SCAN", "has_content", "title_segments", "wall_title"]
+
+T = TypeVar("T", str, bytes)
 
 #: A wall has neither: counted in measured pages of documentation, shops and news, and in block pages.
 _MANY_LINKS = 24
@@ -25,14 +29,18 @@ def has_content(body: bytes | str) -> bool:
     if len(body) < _SMALL:
         return False
     if isinstance(body, bytes):
-        return (
-            len(body.split(b"<a ", _MANY_LINKS)) > _MANY_LINKS
-            or len(body.split(b"<p>", _MANY_PARAGRAPHS)) > _MANY_PARAGRAPHS
-        )
-    return (
-        len(body.split("<a ", _MANY_LINKS)) > _MANY_LINKS
-        or len(body.split("<p>", _MANY_PARAGRAPHS)) > _MANY_PARAGRAPHS
-    )
+        return _has(body.find, b"<a ", _MANY_LINKS) or _has(body.find, b"<p>", _MANY_PARAGRAPHS)
+    return _has(body.find, "<a ", _MANY_LINKS) or _has(body.find, "<p>", _MANY_PARAGRAPHS)
+
+
+def _has(find: Callable[[T, int], int], mark: T, many: int) -> bool:
+    """Whether `mark` is found so many times. (`split` would copy all that comes after.)"""
+    at = -1
+    for _ in range(many):
+        at = find(mark, at + 1)
+        if at < 0:
+            return False
+    return True
 
 
 def wall_title(body: bytes | str) -> bool:
