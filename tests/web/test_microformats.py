@@ -155,6 +155,13 @@ def test_texts_inside_texts_are_bounded() -> None:
     assert problems == ["microformats: more than 4,000,000 characters of text: the rest is not read"]
 
 
+@pytest.mark.parametrize("inner", ["<i class=value></i>", "<img>"])
+def test_looking_at_the_same_elements_over_and_over_is_bounded(inner: str) -> None:
+    problems: list[str] = []
+    items("<div class='h-card'>" + "<div class='p-note'>" * 400 + inner * 2_000, problems)
+    assert problems
+
+
 def test_items_nest_to_a_limit() -> None:
     (item,) = items("<div class='p-author h-card'>" * 500)
     depth = 0

@@ -18,6 +18,10 @@ __all__ = ["MAX_TEXT", "ROOT", "Full", "Values", "is_root"]
 
 #: Characters of all texts of one page together.
 MAX_TEXT = 4_000_000
+#: What looking at one node counts as, in characters: properties inside properties look at the same nodes again.
+_A_NODE = 20
+#: Levels between a value and its property.
+_MOST_LEVELS = 64
 #: A class that begins an item.
 ROOT = re.compile(r"h-(?:[a-z0-9]+-)?[a-z]+(?:-[a-z]+)*")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}-\d{3}|\d{4}-\d\d")
@@ -77,7 +81,9 @@ class Values:
         if node.css_first(".value,.value-title") is None:
             return []
         found = []
-        for part in node.css(".value,.value-title"):
+        parts = node.css(".value,.value-title")
+        self._spend(_A_NODE * len(parts))
+        for part in parts:
             if part.mem_id == node.mem_id or self._in_another_value(part, node):
                 continue
             given, tag = part.attrs, part.tag
@@ -98,12 +104,14 @@ class Values:
     @staticmethod
     def _in_another_value(part: LexborNode, root: LexborNode) -> bool:
         above = part.parent
-        while above is not None and above.mem_id != root.mem_id:
+        for _ in range(_MOST_LEVELS):
+            if above is None or above.mem_id == root.mem_id:
+                return False
             words = (above.attrs.get("class") or "").split()
             if "value" in words or is_root(above):
                 return True
             above = above.parent
-        return False
+        return True  # deeper than any value stands
 
     def text(self, node: LexborNode) -> str:
         """textContent without scripts and styles, pictures as their `alt` or address; blanks around cut."""
@@ -111,6 +119,7 @@ class Values:
             return self._counted(node.text(deep=True).strip())
         pieces = []
         for each in node.traverse(include_text=True):
+            self._spend(_A_NODE)
             if each.is_text_node:
                 parent = each.parent
                 if parent is None or parent.tag not in ("script", "style", "template"):
@@ -127,10 +136,13 @@ class Values:
         return self._counted((node.inner_html or "").strip())
 
     def _counted(self, text: str) -> str:
-        self._text_left -= len(text)
+        self._spend(len(text))
+        return text
+
+    def _spend(self, characters: int) -> None:
+        self._text_left -= characters
         if self._text_left < 0:
             raise Full(f"more than {MAX_TEXT:,} characters of text")
-        return text
 
 
 def _attribute(node: LexborNode, places: Mapping[str, tuple[str, ...]]) -> str | None:
