@@ -17,6 +17,7 @@ from crawl_assets.commands import (
     export_warc,
     import_warc,
     init,
+    maintain,
     metrics,
     move,
     pace,
@@ -73,6 +74,7 @@ app.command("sql", rich_help_panel=_LOOKING)(sql.sql)
 app.command("pace", rich_help_panel=_MENDING)(pace.pace)
 app.command("retry", rich_help_panel=_MENDING)(retry.retry)
 app.command("seed", rich_help_panel=_MENDING)(seed.seed)
+app.command("maintain", rich_help_panel=_MENDING)(maintain.maintain)
 app.command("move", rich_help_panel=_MENDING)(move.move)
 app.command("reset", rich_help_panel=_MENDING)(reset.reset)
 app.command("publish", rich_help_panel=_MENDING)(publish.publish)

@@ -27,7 +27,7 @@ from crawl_assets.checks import (
     robots_changed,
     truncation,
 )
-from crawl_assets.stages import fetch, publish, raw, retry, seed, tables
+from crawl_assets.stages import fetch, publish, raw, retry, seed, tables, upkeep
 from crawl_assets.stages.facts import listed_by_state, log_of_run, new_bodies, robots_bodies
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.night_plan import plan_the_rest
@@ -95,6 +95,8 @@ async def run_course(night: Night) -> None:
             await rest.add(domain)
         await rest.close()
         await working
+        if night.does(raw.ASSET) and not night.stop.is_set():
+            await upkeep.upkeep(night)
         await night.close_checks(CHECKS)
     finally:
         working.cancel()

@@ -99,6 +99,20 @@ def test_reset_leaves_a_domain_alone_that_is_being_crawled(
     assert nightcrawl("reset", DOMAIN, "--yes").exit_code == ExitCode.BAD_NEWS
 
 
+def test_maintain_makes_stored_pages_smaller_and_leaves_running_crawls_alone(
+    nightcrawl: Command, installation: Installation
+) -> None:
+    store(installation, *(Stored(f"/{n}", f"<p>{n}</p>".encode() + PAGE.body * 9) for n in range(30)))
+    assert nightcrawl("maintain", "unknown.example").exit_code == ExitCode.USAGE
+    assert "are now" in nightcrawl("maintain", "--dense").output
+    assert nightcrawl("maintain", DOMAIN, "--minutes", "0").exit_code == ExitCode.BAD_NEWS
+    frontier = installation.open_frontier()
+    assert frontier.lease_domain(DOMAIN, "somebody", 60.0, time.time())
+    frontier.close()
+    busy = nightcrawl("maintain")
+    assert busy.exit_code == ExitCode.BAD_NEWS and "somebody crawls this domain" in busy.output
+
+
 def test_retry_without_failures_is_no_crawl(nightcrawl: Command, installation: Installation) -> None:
     store(installation, PAGE, failed={"/x": "dns"})
     result = nightcrawl("retry", "--cause", "tls")

@@ -50,6 +50,9 @@ def test_one_domain_from_seeds_to_raw_bodies(house: House) -> None:
             assert set(sources) <= {c.name for c in schema.columns}
             assert "nightcrawl sql" in shown["read it with"]
         assert fetched["next due"] > time.time()
+        frontier = house.installation.open_frontier()
+        assert frontier.get_value(f"upkeep due:{site.domain}") == "", "the page store was not kept up"
+        frontier.close()
 
 
 def test_a_domain_that_fails_is_the_only_red_one(house: House) -> None:

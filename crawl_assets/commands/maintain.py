@@ -1,0 +1,70 @@
+"""`nightcrawl maintain`: housekeeping of the stored pages, here and now."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from .exit_codes import ExitCode
+from .failures import CommandFailed
+from .terminal import count, say, size
+
+__all__ = ["maintain"]
+
+
+def maintain(
+    domain: Annotated[
+        list[str] | None, typer.Argument(help="host[:port]; all domains when none is named.")
+    ] = None,
+    dense: Annotated[
+        bool, typer.Option("--dense", help="Compress every body anew, as small as it gets: some 1 ms a page.")
+    ] = False,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.0, help="Begin no further domain after this long.")
+    ] = None,
+) -> None:
+    """Compress stored pages better and give room back. Nothing that is read changes; every night does it too, for what
+    it fetched. A domain that is being crawled is left out."""
+    from resources.crawler.liveness import worker_name
+    from resources.crawler.upkeep import Kept, due_for_upkeep, keep_up
+    from resources.installation import Installation
+
+    installation = Installation.from_environment().prepare()
+    frontier, pages = installation.open_frontier(), installation.open_pages()
+    until = time.monotonic() + minutes * 60 if minutes is not None else None
+    left = before = after = 0
+    try:
+        known = sorted(frontier.all_counts())
+        if unknown := [d for d in domain or () if d not in known]:
+            raise CommandFailed(
+                f"nothing is known of {', '.join(unknown)}; there are {', '.join(known) or 'none'}"
+            )
+        # Remembered as due first: what this call has no time for, the next night does.
+        chosen = due_for_upkeep(frontier, domain or known, lambda _: True)
+        begun = 0
+
+        def go_on() -> bool:
+            nonlocal begun
+            begun += until is None or time.monotonic() < until
+            return until is None or time.monotonic() < until
+
+        for told in keep_up(frontier, pages, chosen, worker_name(), dense=dense, go_on=go_on):
+            if not isinstance(told, Kept):
+                left += 1
+                say(told)
+                continue
+            before, after = before + told.before, after + told.after
+            if told.saved:
+                say(
+                    f"{told.domain}: {count(told.pages)} pages, {size(told.before)} are now {size(told.after)}"
+                )
+        left += len(chosen) - begun
+    finally:
+        frontier.close()
+        pages.close()
+    say(f"stored bodies: {size(before)} are now {size(after)}")
+    if left:
+        say(f"{left} domain(s) wait: the same command, or the next night, does them")
+        raise typer.Exit(ExitCode.BAD_NEWS)
