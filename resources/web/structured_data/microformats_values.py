@@ -101,12 +101,12 @@ class Values:
                 found.append(self.text(part))
         return found
 
-    @staticmethod
-    def _in_another_value(part: LexborNode, root: LexborNode) -> bool:
+    def _in_another_value(self, part: LexborNode, root: LexborNode) -> bool:
         above = part.parent
         for _ in range(_MOST_LEVELS):
             if above is None or above.mem_id == root.mem_id:
                 return False
+            self._spend(_A_NODE)
             words = (above.attrs.get("class") or "").split()
             if "value" in words or is_root(above):
                 return True
