@@ -10,6 +10,7 @@ import dagster as dg
 from resources.crawler.order import DomainReport
 from resources.crawler.seeding import SeedReport
 from resources.crawler.taxonomy import failure_kind
+from resources.crawler.traps.trust import advice
 from resources.frontier.base import StateCounts
 
 __all__ = ["crawl_numbers", "progress_numbers", "seed_numbers", "state_numbers"]
@@ -98,7 +99,10 @@ def crawl_numbers(
             lines.append(f"| {cause} | {n} | {failure_kind(cause).mend} |")
         numbers["causes of failure"] = dg.MetadataValue.md("\n".join(lines))
     if report.trapped:
-        numbers["traps"] = dg.MetadataValue.md(_table("trap", report.trapped, "urls refused"))
+        lines = ["| trap | urls refused | if they are real |", "| --- | --- | --- |"]
+        for reason, n in sorted(report.trapped.items(), key=lambda item: -item[1])[:SHOWN]:
+            lines.append(f"| {reason} | {n} | {advice(reason)} |")
+        numbers["traps"] = dg.MetadataValue.md("\n".join(lines))
     if report.events:
         numbers["pacing events"] = dg.MetadataValue.md("\n".join(f"- {e}" for e in report.events[-SHOWN:]))
     if next_due_at is not None:
@@ -117,6 +121,6 @@ def progress_numbers(report: DomainReport, queue: int) -> dict[str, Any]:
     }
 
 
-def _table(head: str, counts: Mapping[Any, int], counted: str = "requests") -> str:
-    lines = [f"| {head} | {counted} |", "| --- | --- |"]
+def _table(head: str, counts: Mapping[Any, int]) -> str:
+    lines = [f"| {head} | requests |", "| --- | --- |"]
     return "\n".join(lines + [f"| {k} | {n} |" for k, n in sorted(counts.items(), key=lambda i: str(i[0]))])

@@ -81,7 +81,7 @@ class Refill:
                 lane.lease = lease
             await self._storage.patiently(frontier.reap, now, lane.domain)
             saved = await self._storage.run(frontier.get_value, state_name(lane.domain))
-            lane.guard = TrapGuard(lane.domain, now, saved)
+            lane.guard = TrapGuard(lane.domain, now, saved, lane.rules.trust)
             lane.report.trapped = lane.guard.refused
             if self._audit is not None:
                 await self._audit.open(lane)

@@ -19,6 +19,7 @@ from resources.web.robots import product_token
 from resources.web.urls import UrlPolicy
 
 from .retry_policy import RetryPolicy
+from .traps.trust import Trust
 
 __all__ = ["DomainRules", "MissingSecret", "Territory", "url_policy"]
 
@@ -64,6 +65,7 @@ class DomainRules:
         self.include = PatternSet(site.scope.include)
         self.exclude = PatternSet(site.scope.exclude)
         self.item_pages = PatternSet(tuple(p for i in site.items.values() for p in i.match if p != "/*"))
+        self.trust = Trust(site.traps)
         self.agent = self._agent()
         self.token = product_token(self.agent) or "*"
         self.retry = RetryPolicy(

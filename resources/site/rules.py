@@ -26,6 +26,7 @@ __all__ = [
     "RetryRules",
     "Rules",
     "Scope",
+    "TrapRules",
     "UrlRules",
     "Window",
 ]
@@ -332,6 +333,20 @@ class Limits(Rules):
     """Decoded against wire bytes, past 1 MB: a decompression bomb."""
     max_redirects: Annotated[int, Field(ge=0, le=20)] = 5
     """Hops of one chain; a longer one is recorded as too_many_redirects."""
+
+
+class TrapRules(Rules):
+    """The guard against places without end: calendars, session ids, lists whose next page never ends. What it excludes
+    stands in `excluded_urls` and is asked again on later nights."""
+
+    guard: Literal["on", "off"] = "on"
+    """`off`: nothing is taken for a trap; bound the crawl with `scope.max_pages` or `scope.exclude` instead."""
+    trust: tuple[Pattern, ...] = ()
+    """URLs that are pages of their own whatever they look like, as in `/item/*`: never judged, never excluded."""
+    trust_parameters: tuple[str, ...] = ()
+    """Query parameters that name pages and are no session ids."""
+    patience: Annotated[float, Field(ge=1, le=1000)] = 1.0
+    """So many times the usual number of pages that say nothing new is endured before a place is closed."""
 
 
 class ProxyRules(Rules):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from resources.crawler.traps.guard import Held, Refusal, TrapGuard
+from resources.crawler.traps.trust import Trust
 from resources.frontier.base import Claim, Discovery, Source
 from resources.web.urls import key
 
@@ -41,11 +42,12 @@ class Walk:
     fetched: set[str] = field(default_factory=set)
     excluded: dict[str, str] = field(default_factory=dict)
     met: set[str] = field(default_factory=set)
+    trust: Trust = field(default_factory=Trust)
     guard: TrapGuard = field(default_factory=lambda: TrapGuard("shop.example", 0.0))
 
     def night(self, at_most: int = 20_000) -> list[str]:
         """Crawl what is pending: the first night everything, later what was excluded and may be asked again."""
-        guard = self.guard = TrapGuard("shop.example", self.nights * 86_400.0, self.saved)
+        guard = self.guard = TrapGuard("shop.example", self.nights * 86_400.0, self.saved, self.trust)
         queue: deque[tuple[str, Source]] = deque()
         if not self.nights:
             queue.extend((SITE + seed, Source.SEED) for seed in self.seeds)

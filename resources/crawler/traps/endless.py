@@ -57,10 +57,11 @@ FORGET_S = 60 * 86_400.0
 class Endless:
     """The places of one domain. `reopened` collects the reasons of exclusions to reconsider."""
 
-    def __init__(self, now: float, saved: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, now: float, saved: Mapping[str, Any] | None = None, patience: float = 1.0) -> None:
         self._places: dict[str, Place] = {}
         self._closed: tuple[str, ...] = ()
         self._now = now
+        self._patience = patience
         self._pages = 0
         self._atoms = 0
         self._probe_at = 0
@@ -213,10 +214,10 @@ class Endless:
                 place.unbroken = 0
                 self._close(place, above=True)
         elif above:
-            if place.doubted(edge, growth, past=False):
+            if place.doubted(edge, growth, self._patience):
                 place.inside_high = place.run_from
                 self._close(place, above=True)
-        elif below and place.dated and place.doubted(edge, growth, past=True):
+        elif below and place.dated and place.doubted(edge, growth, self._patience, past=True):
             self._close(place, above=False)
 
     def _alike(self, place: Place, length: int, links: Sequence[str]) -> bool:

@@ -6,7 +6,8 @@
     guard.refuses(claim)                         the same for a claim that was let through before: None or the reason
     guard.lost(claim)                            a request that was let through brought no page
 
-Seeds, sitemap entries and URLs given by hand are never judged: the site, or its user, names them.
+Seeds, sitemap entries and URLs given by hand are never judged: the site, or its user, names them. Nor are those that
+`traps` of the site file trusts; when that changes, what was excluded is judged again.
 
 Guarantees: at any moment a held claim exists only while another of its kind is on its way or may go; exclusions have
 reasons that begin with `trap: ` and are reconsidered when what they rest on is reopened.
@@ -28,6 +29,7 @@ from .sameness import Sameness
 from .series import repeats_itself
 from .sessions import SessionLearner
 from .slots import has_slots
+from .trust import Trust
 
 __all__ = ["HELD", "Held", "Refusal", "TrapGuard", "state_name"]
 
@@ -41,6 +43,8 @@ class Held:
 
 HELD: Final = Held()
 
+#: A reason without a place.
+REPEATS = "trap: path that repeats itself"
 #: How a URL was met that the guard does not judge.
 _NAMED = frozenset((Source.SEED, Source.SITEMAP, Source.MANUAL, Source.WARC))
 #: Raised when the saved state changes its meaning: an older one is forgotten.
@@ -65,14 +69,16 @@ def state_name(domain: str) -> str:
 class TrapGuard:
     """See the module docstring. `saved`: what `to_json` gave on an earlier night."""
 
-    def __init__(self, domain: str, now: float, saved: str | None = None) -> None:
+    def __init__(self, domain: str, now: float, saved: str | None = None, trust: Trust | None = None) -> None:
         known: dict[str, Any] = json.loads(saved) if saved else {}
         if known.get("version") != _VERSION:
             known = {}
         self.domain = domain
-        self._sessions = SessionLearner(known.get("sessions"))
-        self._endless = Endless(now, known.get("endless"))
-        self._sameness = Sameness(known.get("sameness"))
+        self.trust = trust = trust if trust is not None else Trust()
+        self._again = self._switched(known)
+        self._sessions = SessionLearner(known.get("sessions"), trust.parameters)
+        self._endless = Endless(now, known.get("endless"), trust.patience)
+        self._sameness = Sameness(known.get("sameness"), trust.patience)
         #: URLs refused in this crawl, by reason.
         self.refused: dict[str, int] = {}
         #: Held or buffered claims must be looked at again.
@@ -80,6 +86,20 @@ class TrapGuard:
         #: There is something new to keep.
         self.dirty = False
         self._tests_left = 0
+
+    def _switched(self, known: dict[str, Any]) -> list[str]:
+        """Reasons of exclusions to reconsider because the site file says something else about traps than before: each
+        URL is judged once more. The guard starts with an empty memory where it is off.
+        """
+        if known.get("trust", Trust().mark) == self.trust.mark:
+            return []
+        before = [f"trap: session id {name}" for name in known.get("sessions", {}).get("learned", {})]
+        before += [f"trap: endless {place['name']}" for place in known.get("endless", {}).values()]
+        for name, kept in known.get("sameness", {}).items():
+            before.append(f"trap: {kept if isinstance(kept, str) else kept['why']} {name}")
+        if self.trust.off:
+            known.clear()
+        return [*before, REPEATS]
 
     def __repr__(self) -> str:
         return f"<TrapGuard {self.domain}: {', '.join(self.traps) or 'no traps'}>"
@@ -94,13 +114,14 @@ class TrapGuard:
     @property
     def loops(self) -> bool:
         """The frontier canary: the last 200 pages were the same few under other URLs."""
-        return self._sameness.loops
+        return self._sameness.loops and not self.trust.off
 
     def to_json(self) -> str:
         """The state to start the next night from; a few KB."""
         return json.dumps(
             {
                 "version": _VERSION,
+                "trust": self.trust.mark,
                 "sessions": self._sessions.to_save(),
                 "endless": self._endless.to_save(),
                 "sameness": self._sameness.to_save(),
@@ -110,12 +131,15 @@ class TrapGuard:
     # -- links -------------------------------------------------------------------------------------------------
     def rewrite(self, links: list[str]) -> list[str]:
         """Links of a page without learned session ids."""
-        return self._sessions.rewrite(links)
+        rewritten = self._sessions.rewrite(links)
+        if rewritten is links or not self.trust.some:
+            return rewritten
+        return list(dict.fromkeys([*(url for url in links if self.trust.covers(url)), *rewritten]))
 
     # -- before a request --------------------------------------------------------------------------------------
     def judge(self, claim: Claim) -> Refusal | Held | None:
         """May this claim be requested? None counts it as on its way."""
-        if claim.source in _NAMED:
+        if claim.source in _NAMED or self.trust.covers(claim.url):
             return None
         refusal = self._refusal(claim, True)
         if refusal is not None:
@@ -126,7 +150,7 @@ class TrapGuard:
 
     def refuses(self, claim: Claim) -> Refusal | None:
         """Whether a claim that was let through has become one of a trap meanwhile."""
-        if claim.source in _NAMED:
+        if claim.source in _NAMED or self.trust.covers(claim.url):
             return None
         refusal = self._refusal(claim, False)
         return self._count(refusal) if refusal is not None else None
@@ -163,6 +187,8 @@ class TrapGuard:
     ) -> list[Discovery]:
         """A page came. `links`: all of it, canonical; `new`: those the crawl had not met, which are returned judged."""
         url = claim.url
+        if self.trust.covers(url):
+            return [self._judged(found) for found in new]
         for found in new:
             if has_slots(found.url) and not found.excluded:
                 self._sessions.met(found.url)
@@ -180,11 +206,11 @@ class TrapGuard:
         return [self._judged(found) for found in new]
 
     def _judged(self, found: Discovery) -> Discovery:
-        if found.excluded or found.source in _NAMED:
+        if found.excluded or found.source in _NAMED or self.trust.covers(found.url):
             return found
         reason = self._endless.closed(found.url) if self._endless.busy else None
         if reason is None and repeats_itself(found.url):
-            reason = "trap: path that repeats itself"
+            reason = REPEATS
         if reason is None:
             if self._tests_left and self._sessions.test_of(found.url):
                 self._tests_left -= 1
@@ -195,7 +221,9 @@ class TrapGuard:
 
     def reconsider(self) -> list[str]:
         """Reasons whose exclusions are to become pending again; each is told once."""
-        reasons = self._endless.reopened + self._sameness.reopened
+        reasons = list(dict.fromkeys(self._again + self._endless.reopened + self._sameness.reopened))
+        if self._again:
+            self._again, self.dirty = [], True  # the new switch is kept only when it has been acted upon
         self._endless.reopened, self._sameness.reopened = [], []
         return reasons
 

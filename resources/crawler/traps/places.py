@@ -102,9 +102,9 @@ class Place:
         self.good += 1
         self.doubt = self.doubt_past = 0.0
 
-    def doubted(self, edge: Edge, growth: Growth, *, past: bool) -> bool:
+    def doubted(self, edge: Edge, growth: Growth, patience: float = 1.0, *, past: bool = False) -> bool:
         """A page at the edge brought nothing (`growth`); whether the place is to be closed on that side."""
-        limit = self.patience * (1.0 + self.good // GOOD_FOR_ONE / ALIKE)
+        limit = patience * self.patience * (1.0 + self.good // GOOD_FOR_ONE / ALIKE)
         if past:
             self.doubt_past += 1 / PAST
             return self.doubt_past >= limit - 1e-9

@@ -47,6 +47,7 @@ MAX_BODIES, MAX_FAMILIES = 50_000, 2_000
 class _Family:
     name: str
     pages: int = 0
+    seen: int = 0  # pages ever
     same: int = 0
     barren: int = 0
     judge_at: int = NOTHING_NEW
@@ -73,9 +74,10 @@ class _Family:
 class Sameness:
     """The families of one domain."""
 
-    def __init__(self, saved: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, saved: Mapping[str, Any] | None = None, patience: float = 1.0) -> None:
         self._families: dict[str, _Family] = {}
         self._tight = 0
+        self._patience = patience
         self._bodies: set[bytes] = set()
         self._older: set[bytes] = set()
         self._recent_pages = self._recent_new = 0
@@ -144,15 +146,20 @@ class Sameness:
         if family is None:
             if len(self._families) >= MAX_FAMILIES:
                 self._families = {n: f for n, f in self._families.items() if f.why}
-            family = self._families[name] = _Family(name)
+            family = self._families[name] = _Family(name, judge_at=round(NOTHING_NEW * self._patience))
         if family.why:
             same = family.why.startswith("same")
             self._probed(family, new and (same or brought_urls or _says_something(family, url, body, links)))
             return
         family.pages += 1
+        family.seen += 1
         family.same += not new
         family.barren = 0 if brought_urls else family.barren + 1
-        if family.pages >= FEW and family.same > SAME_SHARE * family.pages:
+        if (
+            family.seen >= FEW * self._patience
+            and family.pages >= FEW
+            and family.same > SAME_SHARE * family.pages
+        ):
             self._tighten(family, "same bodies below")
         elif "?" in name and family.barren > family.judge_at - LOOKS * LOOK_EVERY:
             self._judge(family, url, body, links)

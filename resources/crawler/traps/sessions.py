@@ -72,7 +72,7 @@ class _Suspect:
 class SessionLearner:
     """The slots of one domain. `changed` is set when a verdict fell: what is held must be looked at again."""
 
-    def __init__(self, saved: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, saved: Mapping[str, Any] | None = None, trusted: Sequence[str] = ()) -> None:
         self._slots: dict[str, _Suspect] = {}
         self._suspected: list[_Suspect] = []
         self._learned: dict[str, _Suspect] = {}
@@ -80,7 +80,12 @@ class SessionLearner:
         self._on_way: dict[bytes, bytes] = {}  # URL key → rest that it covers once it has come
         self._needles: re.Pattern[str] | None = None
         self.changed = False
+        self._given = frozenset(mark + name for name in trusted for mark in "?;")
+        for name in self._given:
+            self._settle(self._slot(name), "trusted")
         for name, value in dict((saved or {}).get("learned", {})).items():
+            if name in self._given:
+                continue
             self._settle(self._slot(name), "learned", value)
         for name in (saved or {}).get("trusted", ()):
             self._settle(self._slot(name), "trusted")
@@ -88,7 +93,7 @@ class SessionLearner:
         self.changed = False
 
     def to_save(self) -> dict[str, Any]:
-        trusted = [s.name for s in self._slots.values() if s.state == "trusted"]
+        trusted = [s.name for s in self._slots.values() if s.state == "trusted" and s.name not in self._given]
         return {
             "learned": {n: s.first_value for n, s in self._learned.items()},
             "trusted": trusted[:MAX_SAVED],

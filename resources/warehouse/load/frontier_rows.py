@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from resources.crawler.taxonomy import failure_kind
+from resources.crawler.traps.trust import advice
 from resources.frontier.base import FetchLogRow, Frontier, State, UrlRecord
 from resources.pacing.ledger.base import Ledger
 from resources.site.catalog import Catalog
@@ -156,6 +157,8 @@ def _excluded(record: UrlRecord) -> tuple[Any, ...]:
     # A URL that was excluded when met has one text for both: "scope: scope.exclude: /cart*".
     reason, _, rest = record.cause.partition(": ")
     detail = record.detail or rest
+    if reason == "trap":
+        detail = f"{detail}; {advice(record.cause)}"
     url = url_without_credentials(record.url)
     return url, record.domain, reason, detail, record.depth, _micros(record.discovered_at)
 
