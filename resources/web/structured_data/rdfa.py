@@ -136,7 +136,7 @@ class Reader:
         node = self.graph.setdefault(subject, {"@id": subject})
         if name == RDF_TYPE and "@id" in value:
             types = node.setdefault("@type", [])
-            if value["@id"] not in types:
+            if value["@id"] not in types[-_COMPARED:]:
                 types.append(value["@id"])
             return
         values = node.setdefault(name, [])
