@@ -26,6 +26,7 @@ from .rules import (
     RetryRules,
     Rules,
     Scope,
+    TrapRules,
     UrlRules,
     Window,
 )
@@ -73,6 +74,7 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("cache.rules[]", CacheRule),
     ("urls", UrlRules),
     ("limits", Limits),
+    ("traps", TrapRules),
     ("proxies", ProxyRules),
     ("items.<table>", ItemType),
     ("items.<table>.fields.<column>", FieldRule),
