@@ -5,7 +5,7 @@
 * Claims are buffered per domain in proportion to its pace, so a dead worker never sits on much.
 * Results go through `BatchWriter`: durable bodies first, then one frontier transaction.
 
-What a kill −9 loses: nothing. In-flight requests and at most `writer.FLUSH_S` of results are fetched again.
+What a kill −9 loses: nothing. In-flight requests and at most `gather_s` of the page store of results are fetched again.
 A stop (SIGTERM, Terminate) lets in-flight requests end, writes everything, hands all leases back.
 """
 

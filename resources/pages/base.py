@@ -82,6 +82,9 @@ class PageVersion:
 class PageStore(Protocol):
     """See the module docstring. Synchronous; one thread at a time per instance; batches where it matters."""
 
+    #: How long, in seconds, results may wait for company before `put`: what a batch costs, whatever is in it.
+    gather_s: float
+
     def put(self, versions: Sequence[PageVersion]) -> None:
         """Store bodies and make them current. Durable on return.
 

@@ -18,6 +18,8 @@ __all__ = ["MemoryPages"]
 class MemoryPages:
     """PageStore on dictionaries. See `resources.pages.base` for the contract."""
 
+    gather_s = 0.4
+
     def __init__(self, *, keep: int = KEEP) -> None:
         self._keep = keep
         #: Versions of each URL and kind, newest first.

@@ -25,7 +25,7 @@ from resources.installation import Installation
 RATE = 150
 CONCURRENCY = 8
 #: Requests a kill may repeat: those in flight, and under a second of results not yet committed
-#: (`writer.FLUSH_S` and the commit itself).
+#: (`gather_s` and the commit itself).
 REPEATED_PER_KILL = CONCURRENCY + RATE
 
 

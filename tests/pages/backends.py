@@ -48,10 +48,11 @@ def _damage_files(place: str) -> None:
 
 def _damage_s3(place: str) -> None:
     from resources.object_store.bucket import Bucket
+    from resources.pages.s3.journal import FOLDER
     from resources.pages.s3.pack import read_footer
 
     bucket = Bucket(place, PageStoreError)
-    (folder,) = bucket.folders()
+    (folder,) = [each for each in bucket.folders() if each != FOLDER]
     ((name, size),) = bucket.names(folder)
     data = bucket.get(name)
     (body,) = read_footer(data, name, size).bodies.values()

@@ -41,6 +41,9 @@ DENSE_SHARE = 8
 class FilePages:
     """PageStore on files. See `resources.pages.base` for the contract."""
 
+    #: A write costs a sync of the disk: a crash may cost less than half a second of work.
+    gather_s = 0.4
+
     def __init__(self, root: Path, *, keep: int = KEEP, read_only: bool = False) -> None:
         self._folders = Folders(root, read_only=read_only)
         self._keep = keep

@@ -15,9 +15,10 @@ from resources.pages.base import CorruptBody, PageHead
 from resources.pages.compression import DENSE_SAMPLE_BODIES, SAMPLE_BODIES, TRAIN_AT, train
 from resources.pages.s3.domains import Domains
 from resources.pages.s3.index import Index, Version
+from resources.pages.s3.journal import is_journal
 from resources.pages.s3.pack import PackWriter
 
-__all__ = ["merge"]
+__all__ = ["merge", "repeat"]
 
 #: Packs below this size are merged once there are `ENOUGH` of them.
 SMALL_BYTES = 8 * 1024 * 1024
@@ -30,11 +31,23 @@ SMALL_EVENTS = 20_000
 
 def merge(domains: Domains, domain: str, body: Callable[[Index, PageHead], bytes], *, dense: bool) -> None:
     """Merge the small packs of a domain, with `dense` all of them."""
+    packs = {name: footer for name, footer in domains.index(domain).packs.items() if not is_journal(name)}
+    small = {name for name, footer in packs.items() if dense or footer.size < SMALL_BYTES}
+    if len(small) >= (2 if dense else ENOUGH):
+        spoiled = repeat(domains, domain, small, body, dense=dense)
+        domains.delete(domain, sorted(small - spoiled))
+
+
+def repeat(
+    domains: Domains,
+    domain: str,
+    sources: set[str],
+    body: Callable[[Index, PageHead], bytes],
+    *,
+    dense: bool = False,
+) -> set[str]:
+    """Write anew what `sources` have the last word on; those that have to stay, because a body is damaged."""
     index = domains.index(domain)
-    small = sorted(name for name, footer in index.packs.items() if dense or footer.size < SMALL_BYTES)
-    if len(small) < (2 if dense else ENOUGH):
-        return
-    sources = set(small)
     said: dict[bytes, list[Version]] = {}  # versions on which a source has the last word, by body
     needed: dict[bytes, Version] = {}  # bodies that lie in a source
     for chain in index.pages.values():
@@ -45,7 +58,7 @@ def merge(domains: Domains, domain: str, body: Callable[[Index, PageHead], bytes
             if place is not None and place.pack in sources:
                 needed[version.content] = version
     merged = _Merged(domains, domain, dense)
-    spoiled = set()
+    spoiled: set[str] = set()
     # In the order in which the bodies lie: each source is read from its beginning to its end.
     for content in sorted(needed, key=lambda each: (index.bodies[each].pack, index.bodies[each].start)):
         place = index.bodies[content]
@@ -62,7 +75,7 @@ def merge(domains: Domains, domain: str, body: Callable[[Index, PageHead], bytes
         gone = sorted(each for each in index.dropped if each[2][0] not in sources)
         merged.events += [["d", kind, key.hex(), list(order)] for kind, key, order in gone]
     merged.flush()
-    domains.delete(domain, [name for name in small if name not in spoiled])
+    return spoiled
 
 
 def _events(index: Index, versions: Iterable[Version]) -> list[list[Any]]:
@@ -87,13 +100,13 @@ class _Merged:
         self._size += len(body)
 
     def flush(self, at_least: int = 0) -> None:
-        """Write a pack, if there are so many events for it."""
-        if not self.events or len(self.events) < at_least:
+        """Write a pack, if there are so many events for it; a body may be there for what another pack says."""
+        if not (self.events or self._bodies) or len(self.events) < at_least:
             return
         wanted = DENSE_SAMPLE_BODIES if self._dense else SAMPLE_BODIES
         some = list(self._bodies.values())[:: max(1, len(self._bodies) // wanted)][:wanted]
         dictionary = train(some) if len(self._bodies) >= TRAIN_AT else None
         writer = PackWriter(dictionary, self._dense, self.events, self._bodies)
         name = f"{time.time_ns():020d}-{secrets.token_hex(4)}"
-        self._domains.bucket.put(self._domains.path(self._domain, name), writer.data())
+        self._domains.write(self._domain, name, writer.data())
         self._bodies, self._size, self.events = {}, 0, []

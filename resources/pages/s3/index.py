@@ -101,7 +101,8 @@ class Index:
         # 1. a version that is known: the later word on it holds; 2. by its order among the others
         for at, known in enumerate(versions):
             if known.order == order:
-                if known.revision < revision:
+                # The same word in two packs is the later one's: the earlier may go when it has been repeated.
+                if (known.revision, known.home) < (revision, pack):
                     new.packed = self._pack(record)
                     versions[at] = new
                 return
@@ -118,9 +119,18 @@ class Index:
             versions[at] = new
         else:
             versions.insert(at, new)
+        self._seen_since(versions[:at], record[7])
         if at and versions[at - 1].content == content:
             del versions[at]  # the newer one is about the same body
         del versions[KEEP + 1 :]
+
+    def _seen_since(self, newer: list[Version], seen: float) -> None:
+        """Versions of other workers, taken in before this older one: the page was first seen when it was."""
+        for version in newer:
+            record = self.record(version)
+            if record[7] > seen:
+                record[7] = seen
+                version.packed = self._pack(record)
 
     def _touch(self, place: Order, pack: str, record: list[Any]) -> None:
         versions = self.pages.get((record[1], bytes.fromhex(record[0])))
@@ -141,6 +151,14 @@ class Index:
         if self._codec is None:
             self._codec = Codec(text, HEAD_LEVEL, raw=True)
         return self._codec.compress(text)
+
+    def without(self, packs: set[str]) -> None:
+        """These packs are going, and what they said has been repeated by others that were taken in."""
+        for pack in packs & self.packs.keys():
+            for content in self.packs.pop(pack).bodies:
+                place = self.bodies.get(content)
+                if place is not None and place.pack == pack:
+                    del self.bodies[content]
 
     # -- what calls come to ----------------------------------------------------------------------
     def quarantining(self, head: PageHead, verdict: str, version: str, note: str) -> list[list[Any]]:

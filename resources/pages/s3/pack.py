@@ -28,12 +28,25 @@ from resources.pages.base import Kind, PageHead, PageStoreError
 from resources.pages.compression import DENSE_LEVEL, LEVEL, Codec
 from resources.pages.head_fields import decode_pairs, encode_fields
 
-__all__ = ["Footer", "Order", "PackWriter", "Place", "head_from", "head_record", "read_footer"]
+__all__ = [
+    "MAGIC",
+    "Footer",
+    "Order",
+    "PackWriter",
+    "Place",
+    "footer_from",
+    "footer_length",
+    "head_from",
+    "head_record",
+    "read_footer",
+    "sealed",
+    "unsealed",
+]
 
 #: (pack, number of the event in it).
 Order = tuple[str, int]
 
-_MAGIC = b"NCP1"
+MAGIC = b"NCP1"
 _TAIL = struct.Struct("<I4s")
 #: A longer body gives a dictionary no more than this.
 DICTIONARY_MAX = 128 * 1024
@@ -88,6 +101,11 @@ class PackWriter:
     bodies: dict[bytes, bytes] = field(default_factory=dict)
 
     def data(self) -> bytes:
+        blob, footer = self.laid_out()
+        return blob + sealed(footer, MAGIC)
+
+    def laid_out(self, base: int = 0) -> tuple[bytes, dict[str, Any]]:
+        """Dictionary and bodies, and the footer for them if they begin at `base` of an object."""
         level = DENSE_LEVEL if self.dense else LEVEL
         plain = Codec(None, level)
         parts: list[bytes] = []
@@ -97,8 +115,8 @@ class PackWriter:
             words = next(body for body in self.bodies.values())[:DICTIONARY_MAX]
         if words:
             parts.append(plain.compress(words))
-        at = len(parts[0]) if parts else 0
-        dictionary = (0, at, raw)
+        at = base + sum(map(len, parts))
+        dictionary = (base, at - base, raw)
         codec = Codec(words, level, raw=raw) if words else plain
         places = []
         for content, body in self.bodies.items():
@@ -106,32 +124,50 @@ class PackWriter:
             places.append([content.hex(), at, len(frame)])
             parts.append(frame)
             at += len(frame)
-        footer = {"dictionary": dictionary, "bodies": places, "events": self.events}
-        packed = plain.compress(json.dumps(footer, separators=(",", ":")).encode("ascii"))
-        return b"".join([*parts, packed, _TAIL.pack(len(packed), _MAGIC)])
+        return b"".join(parts), {"dictionary": dictionary, "bodies": places, "events": self.events}
 
 
-def footer_length(end: bytes, name: str) -> int:
-    """How many bytes at the end of a pack its footer takes, its tail included."""
+def sealed(footer: dict[str, Any], magic: bytes) -> bytes:
+    """A footer as it stands at the end of an object."""
+    packed = Codec(None, LEVEL).compress(json.dumps(footer, separators=(",", ":")).encode("ascii"))
+    return packed + _TAIL.pack(len(packed), magic)
+
+
+def footer_length(end: bytes, name: str, magic: bytes = MAGIC) -> int:
+    """How many bytes at the end of an object its footer takes, its tail included."""
     try:
-        length, magic = _TAIL.unpack(end[-_TAIL.size :])
+        length, found = _TAIL.unpack(end[-_TAIL.size :])
     except struct.error:
-        magic = b""
-    if magic != _MAGIC:
+        found = b""
+    if found != magic:
         raise PageStoreError(f"{name} is no pack of pages; name another prefix for the page store")
     return int(length) + _TAIL.size
 
 
 def read_footer(end: bytes, name: str, size: int) -> Footer:
     """The footer from the last bytes of the pack `name`."""
-    length = footer_length(end, name)
+    return footer_from(unsealed(end, name, MAGIC), name, size)
+
+
+def unsealed(end: bytes, name: str, magic: bytes) -> dict[str, Any]:
+    """The footer in the last bytes of the object `name`."""
+    length = footer_length(end, name, magic)
     try:
-        text = zstandard.ZstdDecompressor().decompress(end[-length : -_TAIL.size])
-        found = json.loads(text)
+        found: dict[str, Any] = json.loads(
+            zstandard.ZstdDecompressor().decompress(end[-length : -_TAIL.size])
+        )
+        return found
+    except (zstandard.ZstdError, ValueError) as wrong:
+        raise PageStoreError(f"the footer of {name} is damaged: {wrong}") from wrong
+
+
+def footer_from(found: dict[str, Any], name: str, size: int) -> Footer:
+    """What the footer of the pack `name` says."""
+    try:
         bodies = {
             bytes.fromhex(content): Place(name, start, long) for content, start, long in found["bodies"]
         }
         start, long, raw = found["dictionary"]
         return Footer((start, long, raw), bodies, found["events"], size)
-    except (zstandard.ZstdError, ValueError, KeyError) as wrong:
+    except (ValueError, KeyError) as wrong:
         raise PageStoreError(f"the footer of {name} is damaged: {wrong}") from wrong

@@ -47,6 +47,9 @@ AT_ONCE = 500
 class SqlitePages:
     """PageStore on one SQLite file. See `resources.pages.base` for the contract."""
 
+    #: A write costs a sync of the disk: a crash may cost less than half a second of work.
+    gather_s = 0.4
+
     def __init__(
         self, path: Path, *, keep: int = KEEP, read_only: bool = False, busy_s: float = BUSY_S
     ) -> None:
