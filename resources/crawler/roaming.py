@@ -6,11 +6,15 @@ flight, once its leases have expired.
 
 Cost: a look every `LOOK_S` reads the counters of every domain, never their URLs; it grows with the number of
 domains, so looks are spaced to take at most `SHARE_OF_TIME` of the storage thread.
+
+Site files are looked at every `SITES_LOOK_S`. When they say something else the crawl is drained as for a stop, which
+hands its leases back, and goes on by the new rules. While one of them has mistakes, the old rules stay.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import random
 import socket
@@ -19,15 +23,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from resources.frontier.base import FrontierError, WorkerBeat
+from resources.site.catalog import Catalog
 
 from .crawl import Crawl
 from .liveness import worker_name
 from .order import CrawlOrder, DomainReport
 from .session import CrawlSession
 from .tally import Tally
+from .territory import Territory
 
 __all__ = ["Roamer", "RoamingOrder"]
 
+log = logging.getLogger(__name__)
+
+#: Between two looks at the site files: the time of change of each; only what has changed is read.
+SITES_LOOK_S = 5.0
 #: Between two looks for work.
 LOOK_S = 3.0
 SHARE_OF_TIME = 0.02
@@ -66,6 +76,11 @@ class Roamer:
         self._shunned: dict[str, float] = {}
         self._beat_at = 0.0
         self._others_work = False
+        self._sites_at = self._started
+        self._sites_wrong: list[str] = []
+        self._new_sites: Catalog | None = None
+        #: Ends the crawl that goes on, and not the worker.
+        self._drain = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> int:
         """Serve until stopped or idle for long enough; the number of pages. StorageStuck when storage stays away."""
@@ -80,12 +95,20 @@ class Roamer:
                 if crawling is not None and crawling.done():
                     self._note(crawling.result())
                     crawling = None
-                if crawling is not None:
+                await self._look_at_sites()
+                if self._new_sites is not None and crawling is None:
+                    self.session.territory = Territory(self._new_sites)
+                    self._new_sites = None
+                    self._shunned.clear()
+                    continue
+                if self._new_sites is not None:
+                    self._drain.set()
+                elif crawling is not None:
                     busy_at = clock.now()
                     self._join(found)
                 elif found:
                     busy_at = clock.now()
-                    crawling = asyncio.create_task(self._crawl(found, stop))
+                    crawling = asyncio.create_task(self._crawl(found))
                 elif self._others_work:
                     busy_at = clock.now()  # their pages may bring work, and what a dead one held comes back
                     await self._show_idle()
@@ -96,7 +119,7 @@ class Roamer:
                 await self._rest(max(LOOK_S, took / SHARE_OF_TIME), crawling, stop)
         finally:
             if crawling is not None:
-                stop.set()
+                self._drain.set()
                 self._note(await crawling)
         return self.pages
 
@@ -105,6 +128,24 @@ class Roamer:
         """Pages answered for, so far."""
         sums = self.tally.sums(list(self.crawl.reports.values()) if self.crawl is not None else ())
         return sums["ok"] + sums["not_modified"]
+
+    # -- site files ----------------------------------------------------------------------------------
+    async def _look_at_sites(self) -> None:
+        """Find out whether the site files say something else than what is served."""
+        now = self.session.clock.now()
+        if now - self._sites_at < SITES_LOOK_S:
+            return
+        self._sites_at = now
+        catalog, problems = await asyncio.to_thread(Catalog.load_usable, self.session.installation.sites)
+        wrong = [str(problem) for problem in problems]
+        if wrong:
+            if wrong != self._sites_wrong:
+                log.warning("the site files have mistakes, the rules from before stay: %s", "; ".join(wrong))
+            self._new_sites = None
+        elif catalog.sites != self.session.territory.catalog.sites:
+            log.warning("the site files have changed: going on by their new rules")
+            self._new_sites = catalog
+        self._sites_wrong = wrong
 
     # -- looking -------------------------------------------------------------------------------------
     async def _look(self) -> list[str]:
@@ -156,14 +197,15 @@ class Roamer:
         return {domain for domain, lane in self.crawl.lanes.items() if not lane.closed}
 
     # -- serving -------------------------------------------------------------------------------------
-    async def _crawl(self, domains: list[str], stop: asyncio.Event) -> list[DomainReport]:
+    async def _crawl(self, domains: list[str]) -> list[DomainReport]:
         order = CrawlOrder(
             tuple(domains),
             self.order.run_id,
             worker=self.order.worker,
             concurrency=self.order.concurrency,
         )
-        return await self.session.crawl(order, stop=stop, on_start=self._on_start)
+        self._drain = asyncio.Event()
+        return await self.session.crawl(order, stop=self._drain, on_start=self._on_start)
 
     def _on_start(self, crawl: Crawl) -> None:
         self.crawl = crawl
