@@ -23,6 +23,7 @@ from resources.fetcher.base import Cause, FetchResult
 from resources.frontier.base import Ack, Claim, FetchLogRow, Source, Verdict
 from resources.pacing.base import Observation, Outcome
 from resources.pages.base import Kind, PageHead, PageVersion
+from resources.web.rate_limit import read_quota
 from resources.web.retry_after import retry_after
 from resources.web.urls import canonical, join
 from resources.web.walls import DETECTOR_VERSION
@@ -204,7 +205,7 @@ class Digester:
         return Observation(
             at=now, started_at=result.started_at, ttfb_s=result.ttfb_s, duration_s=result.duration_s,
             status=result.status, outcome=outcome, retry_after_s=wait, body_bytes=len(result.body),
-            usual_body_bytes=usual,
+            usual_body_bytes=usual, quota=read_quota(result.headers, now),
         )  # fmt: skip
 
     def _failed(

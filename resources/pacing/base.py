@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from resources.pacing.window import Window
+from resources.web.rate_limit import Quota
 
 __all__ = [
     "Decision",
@@ -134,6 +135,7 @@ class Observation:
     retry_after_s: float | None = None
     body_bytes: int = 0  # decoded
     usual_body_bytes: int | None = None  # of this page before, when known; else the domain's own mean counts
+    quota: Quota | None = None  # what the response said of its server's quota
 
 
 @dataclass(slots=True)
@@ -154,6 +156,7 @@ class ReasonName(enum.StrEnum):
     CRAWL_DELAY = "crawl-delay"
     RETRY_AFTER = "Retry-After"
     LEARNED_RATE = "learned rate"
+    QUOTA = "told quota"  # the server says how much it permits
     RAMP_UP = "ramp-up"
     WINDOW = "window"
     COOL_DOWN = "cool-down"

@@ -52,7 +52,10 @@ def _rate_reasons(lane: Lane, now: float) -> list[Reason]:
     if learner is None:
         return []
     reasons = []
-    if learner.rate < limits.ceiling:
+    if lane.quota is not None and lane.quota_binds:
+        detail = f"{lane.quota.rate:.3g} r/s: the server says what it permits"
+        reasons.append(Reason(ReasonName.QUOTA, lane.due, detail))
+    elif learner.rate < limits.ceiling:
         known = "" if learner.limit_rate is None else f", the limit looks like {learner.limit_rate:.3g} r/s"
         reasons.append(
             Reason(ReasonName.LEARNED_RATE, lane.due, f"{learner.rate:.3g} r/s ({learner.phase}){known}")

@@ -9,6 +9,7 @@ from resources.pacing.breaker import Breaker, BreakerState
 from resources.pacing.concurrency import ConcurrencyLadder
 from resources.pacing.learning import RateLearner
 from resources.pacing.ledger.base import LedgerRow
+from resources.pacing.quota import QuotaPace
 from resources.pacing.signals import Signals
 
 __all__ = ["Lane"]
@@ -26,7 +27,7 @@ class Lane:
     __slots__ = (
         "admitted_at", "breaker", "capped", "command_seq", "dirty", "domain", "due", "factor", "factor_until",
         "failures", "floor_hits", "forbidden", "gate", "in_flight", "interval", "ladder", "learner", "limits",
-        "owed_until", "paused_cause", "rate_start", "recorded", "refused_in_a_row", "requests", "signals", "slow_factor",
+        "owed_until", "paused_cause", "quota", "rate_start", "recorded", "refused_in_a_row", "requests", "signals", "slow_factor",
         "slow_reason", "slow_until", "stamp", "throttled", "waited_s", "walls", "want", "window_closes",
         "window_opens",
     )  # fmt: skip
@@ -60,6 +61,7 @@ class Lane:
         self.command_seq = row.command_seq if row else 0
         self.breaker = Breaker(row.breaker_until, row.breaker_opened, row.breaker_cause) if row else Breaker()
         self.signals = Signals(row.usual_body_bytes if row else None)
+        self.quota: QuotaPace | None = None  # once the server has told one
         self.learner: RateLearner | None = None
         self.ladder: ConcurrencyLadder | None = None
         if not limits.unlimited:
@@ -110,7 +112,16 @@ class Lane:
     @property
     def rate(self) -> float:
         """Requests per second in force, `inf` when unlimited."""
-        return self.learner.rate * self.factor if self.learner else math.inf
+        if self.learner is None:
+            return math.inf
+        rate = self.learner.rate * self.factor
+        return rate if self.quota is None else min(rate, self.quota.rate)
+
+    @property
+    def quota_binds(self) -> bool:
+        """Whether the told quota is lower than what was learned: then a slot says nothing about the rest."""
+        learner, quota = self.learner, self.quota
+        return quota is not None and learner is not None and quota.rate < learner.rate * self.factor
 
     def row(self, now: float, reasons: tuple[str, ...]) -> LedgerRow:
         """What to remember of it."""

@@ -30,7 +30,7 @@ from resources.pacing.explain import decision_of, snapshot_of
 from resources.pacing.lane import Lane
 from resources.pacing.learning import NO_BURST
 from resources.pacing.ledger.base import Command, Ledger, LedgerRow, NightRow
-from resources.pacing.reactions import answered, failed, obey, page_came, refused, shrunken, told
+from resources.pacing.reactions import answered, failed, obey, page_came, quota_told, refused, shrunken, told
 from resources.pacing.slots import LocalSlots
 
 __all__ = ["Pacer"]
@@ -171,6 +171,7 @@ class Pacer:
         status, outcome = observation.status, observation.outcome
         now = observation.at
         events = _NOTHING
+        waits = quota_told(lane, observation, now) if observation.quota is not None else _NOTHING
         # 1. a page  2. a refusal  3. no whole response  4. any other answer  5. nothing was sent: no lesson
         if status == 200 and outcome == "ok":
             if (
@@ -194,7 +195,7 @@ class Pacer:
             events = self._learn(lane, slot, observation, now, events)
         if not lane.stamp and lane.want > 0:
             self._enqueue(lane, now)
-        return events
+        return [*events, *waits] if waits else events
 
     def put_back(self, slot: Slot) -> None:
         """Return a slot for which nothing was sent; the URL counts as wanted again."""
@@ -338,7 +339,7 @@ class Pacer:
             lane.due = now
             slot = Slot(lane.domain, now, late, lane.in_flight, False)
         else:
-            interval = 1.0 / (learner.rate * lane.factor)
+            interval = 1.0 / lane.rate
             slot = Slot(lane.domain, now, late, lane.in_flight, capped and late > 0.25 * interval)
             self._book(lane, interval, now)
             if lane.limits.delay_s > lane.limits.crawl_delay_max_s:
@@ -377,15 +378,16 @@ class Pacer:
         if learner is None or ladder is None:
             return events
         paced = slot.late_s <= _LATE_MIN_S or slot.late_s * learner.rate <= _LATE_SHARE
+        paced = paced and not lane.quota_binds
         change = learner.accepted(observation.started_at, observation.ttfb_s, now, paced)
         if change is not None:
             events = [*events, told(lane, change, now)]
         if slot.saturated and not learner.cool_left:
             ladder.measured(slot.in_flight, observation.duration_s, now)
-        if learner.rate * lane.interval * lane.factor > _REBOOK and lane.due > now:
+        if lane.rate * lane.interval > _REBOOK and lane.due > now:
             # The booked slot belongs to a much slower rate: book anew from the last request on.
             self._slots.give_back(lane.domain, 1, lane.interval)
-            self._book(lane, 1.0 / (learner.rate * lane.factor), now)
+            self._book(lane, 1.0 / lane.rate, now)
             lane.stamp = 0
         return events
 

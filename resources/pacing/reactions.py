@@ -12,9 +12,10 @@ from resources.pacing.breaker import FAILURES_TO_OPEN, Breaker, BreakerState
 from resources.pacing.lane import Lane
 from resources.pacing.learning import Change
 from resources.pacing.ledger.base import Command
+from resources.pacing.quota import QuotaPace
 from resources.pacing.waits import wait_after_fault, wait_after_refusal
 
-__all__ = ["answered", "failed", "obey", "page_came", "refused", "shrunken", "told"]
+__all__ = ["answered", "failed", "obey", "page_came", "quota_told", "refused", "shrunken", "told"]
 
 # Refusals at the floor of the rate until the domain is paused for a person to look at.
 _FLOOR_HITS = 3
@@ -134,6 +135,17 @@ def obey(lane: Lane, command: Command, now: float) -> list[PaceEvent]:
     lane.stamp = 0
     detail = command.reason or "resumed"
     return [PaceEvent(lane.domain, now, EventKind.RESUMED, detail, "", None, lane.rate)]
+
+
+def quota_told(lane: Lane, observation: Observation, now: float) -> list[PaceEvent]:
+    """The response says how much its server permits: no more than that, and nothing while nothing is left."""
+    assert observation.quota is not None
+    if lane.learner is None:
+        return []  # unlimited by the user's word, for servers of their own
+    if lane.quota is None:
+        lane.quota = QuotaPace()
+    wait = lane.quota.told(observation.quota, observation.status not in (429, 503))
+    return _owe(lane, now + wait, observation, now) if wait else []
 
 
 def _pause(lane: Lane, cause: str, now: float) -> list[PaceEvent]:

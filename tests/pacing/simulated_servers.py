@@ -11,13 +11,14 @@ import itertools
 import random
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from resources.clock import VirtualClock
 from resources.pacing.base import Observation, Outcome, PaceEvent, PaceLimits, Slot
 from resources.pacing.ledger.base import Ledger
 from resources.pacing.ledger.memory import MemoryLedger
 from resources.pacing.pacer import Pacer
+from resources.web.rate_limit import Quota
 
 __all__ = [
     "Answer",
@@ -47,6 +48,7 @@ class Answer:
     retry_after_s: float | None = None
     outcome: str = Outcome.OK
     body_bytes: int = 25_000
+    quota: Quota | None = None
 
 
 class Server(Protocol):
@@ -126,6 +128,9 @@ class FixedWindow(Unlimited):
     count: int = 100
     window_s: float = 60.0
     tell: bool = False  # Retry-After: the rest of the window
+    quota: Literal["no", "whole", "rest", "policy"] = "no"  # which RateLimit fields every answer has
+    others: float = 0.0  # requests a second of somebody else behind the same address
+    _others_at: float = 0.0
     _window: int = -1
     _used: int = 0
 
@@ -133,11 +138,25 @@ class FixedWindow(Unlimited):
         window = int(now // self.window_s)
         if window != self._window:
             self._window, self._used = window, 0
+        if self.others:
+            self._used += int(now * self.others) - int((self._others_at or now) * self.others)
+            self._others_at = now
+        rest = (window + 1) * self.window_s - now
         if self._used >= self.count:
-            rest = (window + 1) * self.window_s - now
-            return Answer(0.0005, 429, float(int(rest) + 1) if self.tell else None, body_bytes=150)
+            asked = float(int(rest) + 1) if self.tell else None
+            return Answer(0.0005, 429, asked, body_bytes=150, quota=self._told(rest))
         self._used += 1
-        return super().arrive(now)
+        answer = super().arrive(now)
+        answer.quota = self._told(rest)
+        return answer
+
+    def _told(self, rest: float) -> Quota | None:
+        left = float(max(0, self.count - self._used))
+        if self.quota == "policy":
+            return Quota(self.count, self.window_s)
+        if self.quota == "whole":
+            return Quota(self.count, self.window_s, left, float(int(rest) + 1))
+        return Quota(self.count, None, left, float(int(rest) + 1)) if self.quota == "rest" else None
 
 
 @dataclass
@@ -398,6 +417,7 @@ def crawl(
                         outcome=answer.outcome,
                         retry_after_s=answer.retry_after_s,
                         body_bytes=answer.body_bytes,
+                        quota=answer.quota,
                     ),
                 )
                 pacer.want(domain, pending)
