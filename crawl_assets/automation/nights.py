@@ -11,10 +11,10 @@ import dagster as dg
 
 from crawl_assets.automation.fire_times import GRACE
 from crawl_assets.partitions import domains, usable_sites
+from crawl_assets.stages.mends import REPORT_JOBS, WITHIN
 from crawl_assets.stages.night import NIGHT_TAG
 from crawl_assets.stages.night_plan import night_plan
 from crawl_assets.stages.night_report import night_report
-from crawl_assets.stages.night_runs import ReportJobs
 from crawl_assets.stages.upcoming import upcoming
 from resources.installation_resource import InstallationResource
 
@@ -22,8 +22,6 @@ __all__ = ["PLAN", "REPORT", "night_reports", "plans"]
 
 #: The plan is made this long before the first site of the night begins.
 AHEAD = timedelta(minutes=30)
-#: A night is reported until this long after its first run: whatever is added later is an exception by hand.
-REPORTED_FOR = timedelta(days=2)
 #: Runs looked through for nights.
 LOOKED_AT = 500
 #: Nights whose last state the sensor remembers.
@@ -90,10 +88,10 @@ def night_reports(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.S
     """One look at the runs. The cursor remembers which runs of each night were reported."""
     known: dict[str, str] = json.loads(context.cursor or "{}")
     nights: dict[str, list[tuple[str, bool]]] = {}
-    since = dg.RunsFilter(created_after=datetime.now(UTC) - REPORTED_FOR)
+    since = dg.RunsFilter(created_after=datetime.now(UTC) - WITHIN)
     for record in context.instance.get_run_records(since, limit=LOOKED_AT):
         run = record.dagster_run
-        if (night := run.tags.get(NIGHT_TAG)) and run.job_name not in ReportJobs:
+        if (night := run.tags.get(NIGHT_TAG)) and run.job_name not in REPORT_JOBS:
             nights.setdefault(night, []).append((f"{run.run_id} {run.status.value}", run.is_finished))
     requests = []
     for night, runs in sorted(nights.items()):

@@ -27,7 +27,7 @@ from crawl_assets.checks import (
     robots_changed,
     truncation,
 )
-from crawl_assets.stages import fetch, publish, raw, retry, seed, tables, upkeep
+from crawl_assets.stages import fetch, mends, publish, raw, retry, seed, tables, upkeep
 from crawl_assets.stages.facts import listed_by_state, log_of_run, new_bodies, robots_bodies
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.night_plan import plan_the_rest
@@ -77,6 +77,8 @@ async def run_course(night: Night) -> None:
     if night.does(fetch.ASSET) or night.does(retry.ASSET):
         await night.tag_run()
         await asyncio.to_thread(plan_the_rest, night)
+    elif any(night.does(a) for a in _AFTER_THE_WEB):
+        await mends.join_latest_night(night)
     rest = Rest(night)
     working = asyncio.create_task(rest.run())
     try:

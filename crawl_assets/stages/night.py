@@ -102,6 +102,7 @@ class Night:
         self.config = config
         self.stop = stop
         self.started_at = time.time()
+        self.named = bool(night)
         self.name = night or datetime.now(UTC).date().isoformat()
         self.reports: dict[str, DomainReport] = {}
         self.seeded: dict[str, SeedReport] = {}
@@ -112,7 +113,7 @@ class Night:
         self.problems: list[Problem] = []
         self.storage: Storage
         self._telling = telling
-        self._instance = instance
+        self.instance = instance
         self._versions: dict[tuple[str, str], str] = {}
         self._verdicts = Verdicts(self)
         self._teller = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nightcrawl-events")
@@ -163,7 +164,7 @@ class Night:
 
     async def tag_run(self) -> None:
         """Let a run that was started by hand belong to its night too: one tag, one report."""
-        await self.call(self._instance.add_run_tags, self.run_id, {NIGHT_TAG: self.name})
+        await self.call(self.instance.add_run_tags, self.run_id, {NIGHT_TAG: self.name})
 
     def say(self, words: str) -> None:
         self._telling.info(words)
@@ -212,7 +213,7 @@ class Night:
     async def latest(self, asset: str, domain: str) -> dg.EventLogRecord | None:
         """The newest materialization of the domain's partition of `asset`."""
         chosen = dg.AssetRecordsFilter(dg.AssetKey(asset), asset_partitions=[domain])
-        found = await self.call(lambda: self._instance.fetch_materializations(chosen, limit=1))
+        found = await self.call(lambda: self.instance.fetch_materializations(chosen, limit=1))
         return found.records[0] if found.records else None
 
     async def evaluated(self, evaluation: AssetCheckEvaluation) -> None:

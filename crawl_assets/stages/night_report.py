@@ -13,8 +13,9 @@ from pydantic import Field
 from crawl_assets.checks import forecast
 from crawl_assets.partitions import usable_sites
 from crawl_assets.stages import course
+from crawl_assets.stages.mends import latest_night
 from crawl_assets.stages.night_plan import ASSET as PLANNED
-from crawl_assets.stages.night_runs import collect, latest_night, night_records
+from crawl_assets.stages.night_runs import collect, night_records
 from crawl_assets.stages.publish import ASSET as PUBLISHED
 from crawl_assets.stages.upcoming import zone_of
 from resources.installation import Installation
@@ -95,6 +96,7 @@ def gather(instance: dg.DagsterInstance, installation: Installation, night: str)
         fallen=found.fallen,
         findings=found.findings,
         stopped=found.stopped,
+        mended=found.mended,
         queue=found.queue,
         plan=load_plan(installation, night),
         zone=zone_of(catalog),

@@ -1,6 +1,7 @@
 """A night as Dagster's event log has it: its runs, the domains that fell and the checks that failed in them.
 
-A domain counts by the last run that had it: one that failed, was mended and ran again is well.
+A domain counts by the last run that had it. One that fell and was mended since, by a run that asked the site again
+or by one that made its tables again, is told as mended, with the time and what did it.
 """
 
 from __future__ import annotations
@@ -9,26 +10,25 @@ import itertools
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 import dagster as dg
 from dagster._core.storage.dagster_run import RunRecord
 
 from crawl_assets.partitions import domains
+from crawl_assets.stages.mends import OF_TABLES, REPORT_JOBS, after_the_web, only_mends
 from crawl_assets.stages.night import NIGHT_TAG
 from crawl_assets.stages.progress import PROGRESS_OF
 from crawl_assets.stages.publish import ASSET as PUBLISHED
 from resources.crawler.taxonomy import failure_kind
-from resources.reports.facts import Fallen, Finding, QueuePoint, RunFacts
+from resources.reports.facts import Fallen, Finding, Mended, QueuePoint, RunFacts
 
-__all__ = ["NightRuns", "ReportJobs", "collect", "latest_night", "night_records"]
+__all__ = ["NightRuns", "collect", "night_records"]
 
-#: Jobs whose runs carry a night's tag and are not part of it.
-ReportJobs = frozenset({"report", "plan"})
-#: Runs looked through for the latest night, and of one night at most.
-LOOKED_AT, OF_A_NIGHT = 100, 2_000
+#: Runs of one night at most.
+OF_A_NIGHT = 2_000
 #: Events read at once.
 AT_ONCE = 1_000
 #: Progress observations of a night: a second apart at first, half a minute later (stages/progress.py).
@@ -44,6 +44,7 @@ class NightRuns:
     fallen: tuple[Fallen, ...]
     findings: tuple[Finding, ...]
     stopped: tuple[str, ...]
+    mended: tuple[Mended, ...]
     queue: tuple[QueuePoint, ...]
 
     @property
@@ -54,16 +55,7 @@ class NightRuns:
 def night_records(instance: dg.DagsterInstance, night: str) -> list[RunRecord]:
     """The runs of a night, oldest first, without those that only tell of it."""
     found = instance.get_run_records(dg.RunsFilter(tags={NIGHT_TAG: night}), limit=OF_A_NIGHT, ascending=True)
-    return [r for r in found if r.dagster_run.job_name not in ReportJobs]
-
-
-def latest_night(instance: dg.DagsterInstance) -> str | None:
-    """The night of the newest run that has one."""
-    for record in instance.get_run_records(limit=LOOKED_AT):
-        run = record.dagster_run
-        if run.job_name not in ReportJobs and (night := run.tags.get(NIGHT_TAG)):
-            return night
-    return None
+    return [r for r in found if r.dagster_run.job_name not in REPORT_JOBS]
 
 
 def collect(
@@ -72,41 +64,95 @@ def collect(
     """Read the events of these runs. `checks`: for the cure that stands in each check's description."""
     keys = instance.get_dynamic_partitions(str(domains.name))
     cures = {spec.name: _when_red(spec.description or "") for spec in checks}
-    fallen: dict[str, Fallen] = {}
-    findings: dict[str, list[Finding]] = {}
-    stopped: set[str] = set()
+    found = _Standing()
     runs: list[RunFacts] = []
-    taking_part: dict[str, None] = {}
     for record in records:
-        mine = _domains_of(record.dagster_run, keys)
-        runs.append(_run(record, len(mine)))
-        for domain in mine:
-            taking_part[domain] = None
-            fallen.pop(domain, None)
-            findings.pop(domain, None)
-            stopped.discard(domain)
-        run_id = record.dagster_run.run_id
-        for one in _fallen(instance, run_id, cures):
-            fallen[one.domain] = one
-        for finding in _findings(instance, run_id, cures):
-            findings.setdefault(finding.domain, []).append(finding)
+        run, run_id = record.dagster_run, record.dagster_run.run_id
+        fallen = {one.domain: one for one in _fallen(instance, run_id, cures)}
+        findings = list(_findings(instance, run_id, cures))
+        published = _published_in(instance, run_id)
+        for finding in findings:
             if finding.blocking and finding.domain not in fallen:
                 # A run that was stopped names nobody at its end.
                 stage = f"check {finding.check}"
                 fallen[finding.domain] = Fallen(finding.domain, stage, finding.words, finding.cure)
-        if record.dagster_run.status is dg.DagsterRunStatus.CANCELED:
-            ended_well = _published_in(instance, run_id)
-            stopped.update(d for d in mine if d not in fallen and d not in ended_well)
+        # A sweep has no range of domains: its own are those it says something about.
+        mine = _domains_of(run, keys) or sorted({*fallen, *published})
+        facts = _run(record, len(mine))
+        if only_mends(run):
+            found.mend(mine, fallen, findings, published, facts)
+            continue
+        runs.append(facts)
+        found.ran(mine, fallen, findings, published, facts)
     place = {key: i for i, key in enumerate(keys)}
-    ordered = sorted(taking_part, key=lambda d: place.get(d, len(place)))
+    ordered = sorted(found.taking_part, key=lambda d: place.get(d, len(place)))
     return NightRuns(
         tuple(runs),
         tuple(ordered),
-        tuple(fallen[d] for d in ordered if d in fallen),
-        tuple(f for d in ordered for f in findings.get(d, ())),
-        tuple(d for d in ordered if d in stopped),
+        tuple(found.fallen[d] for d in ordered if d in found.fallen),
+        tuple(f for d in ordered for f in found.findings.get(d, ())),
+        tuple(d for d in ordered if d in found.stopped),
+        tuple(found.mended[d] for d in ordered if d in found.mended),
         tuple(_queue(instance, runs)),
     )
+
+
+@dataclass
+class _Standing:
+    """Where each domain stands after the runs so far."""
+
+    taking_part: dict[str, None] = field(default_factory=dict)
+    fallen: dict[str, Fallen] = field(default_factory=dict)
+    findings: dict[str, list[Finding]] = field(default_factory=dict)
+    stopped: set[str] = field(default_factory=set)
+    mended: dict[str, Mended] = field(default_factory=dict)
+
+    def ran(
+        self,
+        mine: Sequence[str],
+        fallen: Mapping[str, Fallen],
+        findings: Sequence[Finding],
+        published: Collection[str],
+        run: RunFacts,
+    ) -> None:
+        """A run that crawled: it says everything anew of its domains."""
+        for domain in mine:
+            self.taking_part[domain] = None
+            was = self.fallen.pop(domain, None)
+            self.findings.pop(domain, None)
+            self.stopped.discard(domain)
+            if domain in fallen:
+                self.fallen[domain] = fallen[domain]
+                self.mended.pop(domain, None)
+            elif run.status == dg.DagsterRunStatus.CANCELED.value and domain not in published:
+                self.stopped.add(domain)
+            elif was is not None:
+                self.mended[domain] = Mended(domain, run.ended_at, run.job, f"{was.stage}: {was.words}")
+        for finding in findings:
+            self.findings.setdefault(finding.domain, []).append(finding)
+
+    def mend(
+        self,
+        mine: Sequence[str],
+        fallen: Mapping[str, Fallen],
+        findings: Sequence[Finding],
+        published: Collection[str],
+        run: RunFacts,
+    ) -> None:
+        """A run that made tables again: what was not fetched it cannot mend, and checks of the fetch stay."""
+        for domain in mine:
+            was = self.fallen.get(domain)
+            reachable = was is None or after_the_web(was.stage)
+            if domain in self.findings:
+                self.findings[domain] = [f for f in self.findings[domain] if f.check not in OF_TABLES]
+            if domain in fallen and reachable:
+                self.fallen[domain] = fallen[domain]
+                self.mended.pop(domain, None)
+            elif domain in published and was is not None and reachable:
+                del self.fallen[domain]
+                self.mended[domain] = Mended(domain, run.ended_at, run.job, f"{was.stage}: {was.words}")
+        for finding in findings:
+            self.findings.setdefault(finding.domain, []).append(finding)
 
 
 def _domains_of(run: dg.DagsterRun, keys: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ __all__ = [
     "ErrorClass",
     "Fallen",
     "Finding",
+    "Mended",
     "NightFacts",
     "NightTotal",
     "QueuePoint",
@@ -41,6 +42,16 @@ class Fallen:
     stage: str
     words: str
     cure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A domain that fell and is well since `at`. `by`: the job that did it; `was`: what it fell at."""
+
+    domain: str
+    at: float
+    by: str
+    was: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +169,8 @@ class NightFacts:
     findings: tuple[Finding, ...] = ()
     stopped: tuple[str, ...] = ()
     """Domains whose last run was stopped before its end."""
+    mended: tuple[Mended, ...] = ()
+    """Domains that fell and were brought in order since."""
     comparison: Comparison | None = None
     history: tuple[NightTotal, ...] = ()
     zone: str = "UTC"

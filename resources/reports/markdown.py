@@ -48,7 +48,12 @@ def night_markdown(facts: NightFacts) -> str:
         if len(need.domains) > NAMED:
             lines.append(f"- and {len(need.domains) - NAMED:,} more")
         lines.append("")
-    lines += _charts(facts)
+    for m in facts.mended[:NAMED]:
+        at = clock(m.at, facts.zone, like=facts.started_at)
+        lines.append(f"- `{_cell(m.domain)}` mended at {at} by {m.by}; it was: {_cell(m.was)}")
+    if len(facts.mended) > NAMED:
+        lines.append(f"- and {len(facts.mended) - NAMED:,} more mended")
+    lines += ["", *_charts(facts)] if facts.mended else _charts(facts)
     lines += [
         "| pages | requests | cache hits | 429 and 503 | received | left in the queue | time |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",

@@ -26,6 +26,7 @@ from resources.reports.facts import (
     ErrorClass,
     Fallen,
     Finding,
+    Mended,
     NightFacts,
     NightTotal,
     QueuePoint,
@@ -40,6 +41,8 @@ __all__ = ["BUCKETS", "read_night"]
 #: Most points of a chart: one every four pixels of a phone.
 BUCKETS = 80
 _BUCKET_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400)
+#: Loads take seconds; whoever waits longer for the warehouse waits for one that parses a whole corpus again.
+WAIT_S = 120.0
 #: Rows of the frontier's log read at once.
 _CHUNK = 50_000
 
@@ -60,6 +63,7 @@ def read_night(
     fallen: Sequence[Fallen] = (),
     findings: Sequence[Finding] = (),
     stopped: Sequence[str] = (),
+    mended: Sequence[Mended] = (),
     queue: Sequence[QueuePoint] = (),
     plan: NightPlan | None = None,
     zone: str = "UTC",
@@ -76,7 +80,11 @@ def read_night(
     frontier = installation.open_frontier()
     try:
         with _tables(installation) as connection:
-            _night_log(connection, frontier, [r.run_id for r in runs])
+            # A run that ended well has published all it saw; of another one rows may wait in the warehouse.
+            cut_short = any(r.status != "SUCCESS" for r in runs)
+            run_ids = [r.run_id for r in runs]
+            waiting = _unpublished(installation, run_ids) if cut_short else _LOG.empty_table()
+            _night_log(connection, frontier, run_ids, waiting)
             numbers, ends = _domains(connection, statements)
             first, last = connection.execute(statements["span"]).fetchone() or (None, None)
             bucket_s, buckets = _buckets(connection, statements, first, last)
@@ -111,6 +119,7 @@ def read_night(
         fallen=tuple(fallen),
         findings=tuple(findings),
         stopped=tuple(stopped),
+        mended=tuple(mended),
         comparison=compare(plan, actuals, ended) if plan is not None else None,
         history=tuple(reversed(history)),
         zone=zone,
@@ -135,18 +144,43 @@ def _tables(installation: Installation) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.close()
 
 
-def _night_log(connection: duckdb.DuckDBPyConnection, frontier: Frontier, run_ids: Sequence[str]) -> None:
-    """Make the view `log`: rows of these runs, loaded already or still in the frontier."""
+_COLUMNS = (
+    "url, domain, run_id, started_at, ttfb_ms, status, outcome, wire_bytes, coalesce(cause, '') AS cause"
+)
+
+
+def _night_log(
+    connection: duckdb.DuckDBPyConnection, frontier: Frontier, run_ids: Sequence[str], waiting: pa.Table
+) -> None:
+    """Make the table `log`: rows of these runs, published, loaded (`waiting`) or still in the frontier."""
     connection.register("left_over", _left_over(frontier, frozenset(run_ids)))
+    connection.register("waiting", waiting)
     connection.register("night_runs", pa.table({"run_id": pa.array(run_ids, pa.string())}))
-    columns = (
-        "url, domain, run_id, started_at, ttfb_ms, status, outcome, wire_bytes, coalesce(cause, '') AS cause"
-    )
-    # The loader leaves rows of the last hours in the frontier: what is in both is equal, and UNION takes it once.
+    # The loader leaves rows of the last minutes in the frontier: what is in two places is equal, and UNION takes it once.
     connection.execute(
-        f"CREATE TEMP TABLE log AS SELECT {columns} FROM fetch_log WHERE run_id IN (SELECT run_id FROM night_runs) "
-        f"UNION SELECT {columns} FROM left_over"
+        f"CREATE TEMP TABLE log AS SELECT {_COLUMNS} FROM fetch_log WHERE run_id IN (SELECT run_id FROM night_runs) "
+        f"UNION SELECT {_COLUMNS} FROM left_over UNION SELECT {_COLUMNS} FROM waiting"
     )
+
+
+def _unpublished(installation: Installation, run_ids: Sequence[str]) -> pa.Table:
+    """Rows of these runs that are loaded: a run that was stopped may not have come to publishing them.
+
+    Raises WarehouseBusy when somebody loads for longer than `WAIT_S`: a report without them would be wrong.
+    """
+    tables = installation.open_tables()
+    if not tables.exists():
+        return _LOG.empty_table()
+    with tables.warehouse(WAIT_S) as warehouse:
+        marks = ", ".join("?" * len(run_ids))
+        found = warehouse.connection.execute(
+            f"SELECT {_COLUMNS} FROM fetch_log WHERE run_id IN ({marks})", list(run_ids)
+        )
+        stretches = []
+        while rows := found.fetchmany(_CHUNK):
+            columns = [pa.array(c, f.type) for c, f in zip(zip(*rows, strict=True), _LOG, strict=True)]
+            stretches.append(pa.RecordBatch.from_arrays(columns, schema=_LOG))
+    return pa.Table.from_batches(stretches, schema=_LOG)
 
 
 def _left_over(frontier: Frontier, run_ids: frozenset[str]) -> pa.Table:

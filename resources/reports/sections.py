@@ -67,7 +67,8 @@ def needs_section(facts: NightFacts) -> str:
     """What a human has to do, or that there is nothing."""
     found = needs(facts)
     if not found:
-        return _section("Needs you", '<p class="none">Nothing. Every domain is fresh and published.</p>')
+        nothing = '<p class="none">Nothing. Every domain is fresh and published.</p>'
+        return _section("Needs you", nothing + _mended(facts))
     parts = []
     for need in found:
         named = "".join(
@@ -79,7 +80,18 @@ def needs_section(facts: NightFacts) -> str:
             f'<div class="need {need.urgency}"><b>{escape(need.title)}</b>'
             f'{f" · {n:,}" if n > 1 else ""}<p class="cure">{_prose(need.cure)}</p><ul>{named}{more}</ul></div>'
         )
-    return _section("Needs you", "".join(parts))
+    return _section("Needs you", "".join(parts) + _mended(facts))
+
+
+def _mended(facts: NightFacts) -> str:
+    """What fell in the night and is well by now."""
+    rows = "".join(
+        f"<li><b>{escape(m.domain)}</b> mended at {clock(m.at, facts.zone, like=facts.started_at)} by "
+        f"{escape(m.by)}; it was: {escape(m.was)}</li>"
+        for m in facts.mended[:NAMED]
+    )
+    more = f"<li>and {len(facts.mended) - NAMED:,} more</li>" if len(facts.mended) > NAMED else ""
+    return f'<div class="need"><b>mended since</b><ul>{rows}{more}</ul></div>' if rows else ""
 
 
 def numbers_section(facts: NightFacts) -> str:

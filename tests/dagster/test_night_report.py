@@ -7,6 +7,7 @@ import time
 from datetime import UTC, datetime
 
 import dagster as dg
+import pytest
 
 from crawl_assets.automation.nights import night_reports, plans
 from crawl_assets.stages.night_report import gather
@@ -16,7 +17,11 @@ from resources.installation_resource import InstallationResource
 from resources.planner.deadline import ready_by
 from resources.planner.read import make_plan
 from resources.planner.store import load_plan
+from resources.reports.facts import RunFacts
+from resources.reports.markdown import night_markdown
 from resources.reports.needs import needs
+from resources.reports.page import night_page
+from resources.reports.read import read_night
 from resources.site.catalog import Catalog
 from tests.dagster.conftest import NIGHT, House
 
@@ -162,3 +167,56 @@ def test_a_night_is_reported_when_all_its_runs_have_ended_and_again_when_one_is_
     again = look(first.cursor)
     assert isinstance(again, dg.SensorResult)
     assert [r.run_key for r in again.run_requests or []] != [request.run_key]
+
+
+AFTER_THE_WEB = ("raw_html", "pages", "links", "items", "published")
+RIGHT = {"title": {"css": "h1.title", "required": True}, "isbn": {"css": "td.isbn", "required": True}}
+WRONG = RIGHT | {"isbn": {"css": "td.moved", "required": True}}
+
+
+def items(fields: object) -> dict[str, object]:
+    return {"book": {"match": "/book/*", "key": ["isbn"], "fields": fields}}
+
+
+@pytest.mark.slow
+def test_a_domain_that_was_mended_without_a_request_is_told_as_mended(house: House) -> None:
+    with practice_web_process([site_config(n_products=30, host=f"127.0.0.{n}") for n in (2, 3)]) as sites:
+        names = [s.domain for s in sites]
+        house.write_site(names[0], "one", items=items(WRONG))
+        house.write_site(
+            names[1], "two", canaries=[{"url": f"http://{names[1]}/", "contains": "no such words"}]
+        )
+        house.run(*NIGHT, first=names[0], last=names[1], tags=TONIGHT)
+        before = gather(house.instance, house.installation, "2026-11-29")
+        fell = {f.domain: f.stage for f in before.fallen}
+        assert fell == {names[0]: "check rejects", names[1]: "check canary"} and not before.mended
+
+        house.write_site(names[0], "one", items=items(RIGHT))
+        house.run(
+            *AFTER_THE_WEB, first=names[0], last=names[1]
+        )  # as the sensor and the UI launch it: no night's tag
+    after = gather(house.instance, house.installation, "2026-11-29")
+    (mended,) = after.mended
+    assert mended.domain == names[0] and mended.at > before.ended_at and "check rejects" in mended.was
+    assert [f.domain for f in after.fallen] == [names[1]], (
+        "what was not fetched is not mended from the page store"
+    )
+    assert (after.runs, after.ended_at) == (before.runs, before.ended_at), "the night itself is what it was"
+    told = night_markdown(after)
+    assert f"`{names[0]}` mended at" in told and "it was: check rejects" in told
+    assert f"<b>{names[0]}</b> mended at" in night_page(after)
+
+
+@pytest.mark.slow
+def test_rows_that_were_loaded_and_never_published_are_counted(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resources.warehouse.load.frontier_rows.LOG_KEPT_S", 0.0)
+    with practice_web_process([site_config(n_products=8, host="127.0.0.2")]) as (site,):
+        house.write_site(site.domain)
+        house.run("seed_frontier", "fetched_pages", first=site.domain, tags=TONIGHT)
+        house.run("pages", "links", "items", first=site.domain, tags={"nightcrawl/night": "2026-11-28"})
+    (run,) = [r for r in house.instance.get_runs() if r.tags.get("nightcrawl/night") == "2026-11-29"]
+    stopped = RunFacts(run.run_id, "night", "CANCELED", 0.0, time.time(), 1)
+    facts = read_night(house.installation, "2026-11-29", [stopped], [site.domain], made_at=time.time())
+    assert facts.pages >= 8
