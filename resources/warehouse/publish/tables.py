@@ -22,6 +22,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "row_counts": ("table_name", "run_id"),
     "fetch_log": (),
     "crawl_health": (),
+    "workers": ("worker", "run_id"),
 }
 
 
@@ -36,6 +37,7 @@ OBSERVED = frozenset(
         "row_counts",
         "fetch_log",
         "crawl_health",
+        "workers",
     }
 )
 

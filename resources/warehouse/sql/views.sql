@@ -65,4 +65,28 @@ SELECT window_start, count(DISTINCT domain) AS domains, sum(requests) AS request
        sum(ban_signals) AS ban_signals
 FROM crawl_health
 GROUP BY window_start;
-COMMENT ON VIEW crawl_health_overall IS 'crawl_health over all domains, per five minutes'
+COMMENT ON VIEW crawl_health_overall IS 'crawl_health over all domains, per five minutes';
+
+CREATE OR REPLACE VIEW workers AS
+SELECT worker, domain, run_id, min(started_at) AS first_request_at, max(started_at) AS last_request_at,
+       arg_max(url, started_at) AS last_url,
+       count(*) FILTER (WHERE outcome NOT IN ('cached', 'released')) AS requests,
+       count(*) FILTER (WHERE outcome IN ('ok', 'not_modified', 'cached')) AS pages,
+       count(*) FILTER (WHERE status IN (429, 503)) AS throttled,
+       count(*) FILTER (WHERE outcome IN ('retry', 'failed', 'truncated')) AS failures,
+       sum(wire_bytes) AS wire_bytes
+FROM fetch_log
+WHERE outcome <> 'excluded'
+GROUP BY worker, domain, run_id;
+COMMENT ON VIEW workers IS 'What each worker did on each domain, from fetch_log; who works right now is told by nightcrawl top';
+COMMENT ON COLUMN workers.worker IS 'Process that fetched: host, process and start';
+COMMENT ON COLUMN workers.domain IS 'host[:port]';
+COMMENT ON COLUMN workers.run_id IS 'Run it belonged to; worker:… for one without a run';
+COMMENT ON COLUMN workers.first_request_at IS 'Its first request there';
+COMMENT ON COLUMN workers.last_request_at IS 'Its last request there';
+COMMENT ON COLUMN workers.last_url IS 'What it fetched last';
+COMMENT ON COLUMN workers.requests IS 'Requests sent';
+COMMENT ON COLUMN workers.pages IS 'Pages gained: new, confirmed by 304, or from the cache';
+COMMENT ON COLUMN workers.throttled IS '429 and 503 answers';
+COMMENT ON COLUMN workers.failures IS 'Requests that have to be made again, or were given up';
+COMMENT ON COLUMN workers.wire_bytes IS 'Bytes of bodies on the wire'
