@@ -44,6 +44,9 @@ __all__ = ["CrawlSession"]
 
 #: Domains seeded at once: their sitemaps are on different hosts, so this is only about memory.
 SEEDING_AT_ONCE = 16
+#: Domains whose canaries are asked at once: of a thousand at once the last would have waited for this machine, and the
+#: time it took would be taken for the site's.
+CANARIES_AT_ONCE = 32
 
 
 class CrawlSession:
@@ -178,11 +181,13 @@ class CrawlSession:
         return 0, ()
 
     async def canaries(self, domains: Sequence[str]) -> dict[str, list[CanaryResult]]:
-        """Every canary of every domain; domains at once, the canaries of one after another."""
+        """Every canary of every domain; `CANARIES_AT_ONCE` domains at once, the canaries of one after another."""
+        room = asyncio.Semaphore(CANARIES_AT_ONCE)
 
         async def one(rules: DomainRules) -> list[CanaryResult]:
             own = [c for c in rules.site.canaries if f"//{rules.domain}/" in c.url]
-            return [await check_canary(c, rules, self.fetcher) for c in own]
+            async with room:
+                return [await check_canary(c, rules, self.fetcher) for c in own]
 
         known = [r for d in domains if (r := self.territory.rules(d)) is not None]
         results = await asyncio.gather(*(one(r) for r in known))
