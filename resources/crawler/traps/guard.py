@@ -86,6 +86,7 @@ class TrapGuard:
         #: There is something new to keep.
         self.dirty = False
         self._tests_left = 0
+        self._looped = False
 
     def _switched(self, known: dict[str, Any]) -> list[str]:
         """Reasons of exclusions to reconsider because the site file says something else about traps than before: each
@@ -236,3 +237,5 @@ class TrapGuard:
         if sessions.changed or endless.changed or sameness.changed:
             self.stirred = self.dirty = True
             sessions.changed = endless.changed = sameness.changed = False
+        if not self._looped and self.loops:
+            self._looped = self.stirred = True  # once: the loop ends the domain's night when it looks
