@@ -116,14 +116,16 @@ class Installation:
 
     def open_pacer(self, clock: Clock, ledger: Ledger, rng: random.Random) -> Pacer:
         """Where the ledger is shared, so is the pace."""
-        if not self.ledger.startswith(("redis://", "rediss://")):
+        from resources.pacing.shared.open import open_exchange
+
+        exchange = open_exchange(self.ledger)
+        if exchange is None:
             from resources.pacing.pacer import Pacer
 
             return Pacer(clock, ledger, rng=rng)
-        from resources.pacing.shared.exchange import Exchange
         from resources.pacing.shared.pacer import SharedPacer
 
-        return SharedPacer(clock, ledger, Exchange(self.ledger), rng)
+        return SharedPacer(clock, ledger, exchange, rng)
 
     def open_ledger(self) -> Ledger:
         from resources.pacing.ledger.open import open_ledger

@@ -21,14 +21,14 @@ __all__ = ["Fleet"]
 
 
 class Fleet:
-    """`frontier` and `pages` are addresses; the ledger is where the frontier is, if that is Redis."""
+    """`frontier` and `pages` are addresses; the ledger is where the frontier is, if that is shared."""
 
     def __init__(
         self, site: RemoteSite, folder: Path, frontier: str, pace: dict[str, Any], pages: str = ""
     ) -> None:
         self.site = site
         one = Installation.at(folder / "data", folder / "sites")
-        ledger = frontier if frontier.startswith("redis") else one.ledger
+        ledger = frontier if frontier.startswith(("redis", "postgresql")) else one.ledger
         self.installation = replace(one, frontier=frontier, pages=pages or one.pages, ledger=ledger)
         self.installation.sites.mkdir()
         (one.sites / "practice.yaml").write_text(site_yaml(site.domain, changes={"pace": pace}))

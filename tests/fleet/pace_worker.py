@@ -1,6 +1,6 @@
 """One worker of the shared-pace tests: requests a counting server as the pacer allows, for some seconds.
 
-    python -m tests.fleet.pace_worker REDIS HOST:PORT SECONDS LIMITS-AS-JSON
+    python -m tests.fleet.pace_worker LEDGER HOST:PORT SECONDS LIMITS-AS-JSON
 
 Prints one JSON line at the end: requests, trips, statuses.
 """
@@ -15,17 +15,18 @@ from collections import Counter
 from resources.clock import SystemClock
 from resources.pacing.base import Observation, Outcome, PaceLimits, Slot
 from resources.pacing.ledger.open import open_ledger
-from resources.pacing.shared.exchange import Exchange
+from resources.pacing.shared.open import open_exchange
 from resources.pacing.shared.pacer import SharedPacer
 
 DOMAIN = "counted.example"
 
 
-async def work(redis: str, address: str, seconds: float, limits: PaceLimits) -> None:
+async def work(ledger: str, address: str, seconds: float, limits: PaceLimits) -> None:
     host, _, port = address.partition(":")
     clock = SystemClock()
-    exchange = Exchange(redis)
-    pacer = SharedPacer(clock, open_ledger(redis), exchange)
+    exchange = open_exchange(ledger)
+    assert exchange is not None
+    pacer = SharedPacer(clock, open_ledger(ledger), exchange)
     loop, wake = asyncio.get_running_loop(), asyncio.Event()
     pacer.when_news(lambda: loop.call_soon_threadsafe(wake.set))
     pacer.admit(DOMAIN, limits)

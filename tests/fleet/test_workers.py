@@ -1,4 +1,7 @@
-"""Workers that join, leave and are killed, and servers that are killed: nothing is lost, nothing is doubled."""
+"""Workers that join, leave and are killed, and servers that are killed: nothing is lost, nothing is doubled.
+
+The same on Redis and on PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ import pytest
 
 from practice_site import RemoteSite, practice_site_process
 from tests.fleet.fleet import Fleet
-from tests.fleet.servers import RedisServer, S3Server
+from tests.fleet.servers import PostgresServer, RedisServer, S3Server
 
 pytestmark = pytest.mark.slow
+Keeper = RedisServer | PostgresServer
 
 RATE = 60
 PACE = {"rate": f"{RATE}/s", "concurrency": 3, "ramp_up": 0}
@@ -24,6 +28,14 @@ BOOKS = 900
 @pytest.fixture
 def redis() -> Iterator[RedisServer]:
     server = RedisServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(params=[RedisServer, PostgresServer])
+def keeper(request: pytest.FixtureRequest) -> Iterator[Keeper]:
+    """Where the frontier and the pace are."""
+    server = request.param()
     yield server
     server.stop()
 
@@ -50,10 +62,8 @@ def wait_for(fleet: Fleet, requests: int) -> None:
         time.sleep(0.1)
 
 
-def test_four_workers_share_a_domain_and_its_pace(
-    redis: RedisServer, site: RemoteSite, tmp_path: Path
-) -> None:
-    fleet = Fleet(site, tmp_path, redis.address, PACE)
+def test_four_workers_share_a_domain_and_its_pace(keeper: Keeper, site: RemoteSite, tmp_path: Path) -> None:
+    fleet = Fleet(site, tmp_path, keeper.address, PACE)
     workers = [fleet.start(seed=True), *(fleet.start() for _ in range(3))]
     reports = fleet.finish(*workers)
     assert [report["end"] for report in reports] == ["finished"] * 4
@@ -62,10 +72,8 @@ def test_four_workers_share_a_domain_and_its_pace(
     check_pace(fleet)
 
 
-def test_kills_and_stops_of_workers_lose_nothing(
-    redis: RedisServer, site: RemoteSite, tmp_path: Path
-) -> None:
-    fleet = Fleet(site, tmp_path, redis.address, PACE)
+def test_kills_and_stops_of_workers_lose_nothing(keeper: Keeper, site: RemoteSite, tmp_path: Path) -> None:
+    fleet = Fleet(site, tmp_path, keeper.address, PACE)
     rng = random.Random(7)
     workers = [fleet.start(seed=True), *(fleet.start() for _ in range(3))]
     for number in range(4):
@@ -84,15 +92,15 @@ def test_kills_and_stops_of_workers_lose_nothing(
     check_pace(fleet)
 
 
-def test_kills_of_redis_lose_nothing(redis: RedisServer, site: RemoteSite, tmp_path: Path) -> None:
-    """With `appendfsync everysec` the last second may be undone: its pages are fetched again."""
-    fleet = Fleet(site, tmp_path, redis.address, PACE)
+def test_kills_of_the_server_lose_nothing(keeper: Keeper, site: RemoteSite, tmp_path: Path) -> None:
+    """Redis with `appendfsync everysec` may forget the last second, PostgreSQL leases: these are fetched again."""
+    fleet = Fleet(site, tmp_path, keeper.address, PACE)
     workers = [fleet.start(seed=True), *(fleet.start() for _ in range(3))]
     for number in range(2):
         wait_for(fleet, 200 * (number + 1))
-        redis.kill()
+        keeper.kill()
         time.sleep(1.0)
-        redis.start()
+        keeper.start()
     fleet.finish(*workers)
     fleet.check_complete()
     again = sum(count - 1 for count in fleet.requested().values())

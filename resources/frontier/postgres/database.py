@@ -1,7 +1,6 @@
 """The database: one connection, one schema, transactions that are tried again when two workers collide.
 
-`postgresql://user:password@host/database[?schema=nightcrawl&…]`; other parameters are libpq's. A connection that
-broke is opened again by the next call. `synchronous_commit` is on for what must be durable and off for claims
+The address: `resources.shared_postgres.address`. A connection that broke is opened again by the next call. `synchronous_commit` is on for what must be durable and off for claims
 and leases: on a crash of the server those are handed back anyway.
 """
 
@@ -11,10 +10,10 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from resources.frontier.base import FrontierError, FrontierFull, State
 from resources.frontier.postgres.statements import read_text
+from resources.shared_postgres.address import Address
 
 if TYPE_CHECKING:
     import psycopg
@@ -69,20 +68,11 @@ class Database:
     """See the module docstring. Used by one thread at a time."""
 
     def __init__(self, address: str) -> None:
-        try:
-            import psycopg
-        except ModuleNotFoundError:
-            raise FrontierError(
-                "a frontier in PostgreSQL needs the package psycopg; install nightcrawl[fleet]"
-            ) from None
+        self._address = Address.parse(address, FrontierError)
+        self.schema, self.shown = self._address.schema, self._address.shown
+        import psycopg
+
         self.api = psycopg
-        parts = urlsplit(address)
-        options = dict(parse_qsl(parts.query))
-        self.schema = options.pop("schema", "nightcrawl")
-        if not self.schema.replace("_", "").isalnum():
-            raise FrontierError(f"frontier: schema {self.schema!r} must be a plain word")
-        self._dsn = urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(options), ""))
-        self.shown = f"postgresql://{parts.netloc.rpartition('@')[2]}{parts.path}"
         self._connection: psycopg.Connection[Any] | None = None
         self._names: dict[str, int] = {}
         with self.explained():
@@ -98,10 +88,7 @@ class Database:
         return self._connection
 
     def open(self) -> psycopg.Connection[Any]:
-        return self.api.connect(
-            self._dsn, autocommit=True, connect_timeout=10, application_name="nightcrawl",
-            options=f"-c search_path={self.schema} -c client_min_messages=warning",
-        )  # fmt: skip
+        return self._address.connect()
 
     def _prepare(self, connection: psycopg.Connection[Any]) -> None:
         """Create the schema if it is not there; of several processes that start at once, the first one does."""

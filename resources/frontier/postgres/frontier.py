@@ -2,8 +2,8 @@
 
 Any number of processes on any number of machines may have it open; each operation is one transaction (those that
 may touch a whole domain: one per few thousand rows). Workers never wait for each other's claims (`SKIP LOCKED`),
-only, for a moment, at the counters of a domain and at the end of the log. The pace is not kept here: a domain has
-one worker at a time, by its lease.
+only, for a moment, at the counters of a domain and at the end of the log. Several may crawl one domain: they keep one
+pace by `pacing.shared`, beside the ledger.
 
 What a kill of the server loses: nothing that `enqueue` or `commit` returned from. What it may lose: leases, which
 are then PENDING again.
@@ -39,8 +39,7 @@ __all__ = ["PostgresFrontier"]
 class PostgresFrontier:
     """See the module docstring. `address`: see `database`."""
 
-    #: Whoever crawls a domain has its lease, and keeps its pace alone.
-    shared = False
+    shared = True
 
     def __init__(self, address: str) -> None:
         self._database = Database(address)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, astuple, fields
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from resources.pacing.ledger.base import Command, LedgerError, LedgerRow, NightRow, merge
+from resources.shared_postgres.address import Address
 
 __all__ = ["PostgresLedger"]
 
@@ -22,23 +22,14 @@ _TABLES = Path(__file__).with_suffix(".sql")
 
 
 class PostgresLedger:
-    """Rows, nights and commands. A connection that broke is opened again by the next call."""
+    """Rows, nights and commands. A connection that was cut is opened again."""
 
     def __init__(self, address: str) -> None:
-        try:
-            import psycopg
-        except ModuleNotFoundError:
-            raise LedgerError(
-                "a ledger in PostgreSQL needs the package psycopg; install nightcrawl[fleet]"
-            ) from None
+        self._address = Address.parse(address, LedgerError, beside="_ledger")
+        self._schema, self._shown = self._address.schema, self._address.shown
+        import psycopg
+
         self._api = psycopg
-        parts = urlsplit(address)
-        options = dict(parse_qsl(parts.query))
-        self._schema = options.pop("schema", "nightcrawl") + "_ledger"
-        if not self._schema.replace("_", "").isalnum():
-            raise LedgerError(f"ledger: schema {self._schema!r} must be a plain word")
-        self._dsn = urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(options), ""))
-        self._shown = f"postgresql://{parts.netloc.rpartition('@')[2]}{parts.path}"
         self._connection: psycopg.Connection[Any] | None = None
         self._run(self._prepare)
 
@@ -51,17 +42,20 @@ class PostgresLedger:
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
         connection.execute(_TABLES.read_text(encoding="utf-8"))
 
-    def _run(self, work: Callable[[Any], T]) -> T:
-        """`work` in one transaction."""
+    def _run(self, work: Callable[[Any], T], *, again: bool = True) -> T:
+        """`work` in one transaction, over a new connection if the old one turns out to be cut.
+
+        `again`: it may be done twice, which happens when the answer of a commit got lost.
+        """
+        kept = self._connection is not None and not self._connection.closed
         try:
             if self._connection is None or self._connection.closed:
-                self._connection = self._api.connect(
-                    self._dsn, autocommit=True, connect_timeout=10, application_name="nightcrawl",
-                    options=f"-c search_path={self._schema} -c client_min_messages=warning",
-                )  # fmt: skip
+                self._connection = self._address.connect()
             with self._connection.transaction():
                 return work(self._connection)
         except self._api.Error as wrong:
+            if kept and again and self._connection is not None and self._connection.closed:
+                return self._run(work, again=False)
             words = str(wrong).strip().partition("\n")[0]
             raise LedgerError(f"cannot use the ledger {self._shown}: {words}") from wrong
 
@@ -125,7 +119,7 @@ class PostgresLedger:
             ).fetchone()
             return int(row[0])
 
-        return self._run(work)
+        return self._run(work, again=False)
 
     def commands(self, after: int = 0) -> list[Command]:
         rows = self._run(

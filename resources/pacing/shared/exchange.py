@@ -1,5 +1,7 @@
 """The turns of a worker: asks of many domains go out in one round trip, answers come back to the loop.
 
+`Turns` is the seam to the server that keeps the pace: `redis_turns`, `postgres_turns`.
+
 A thread of its own makes the trips, so that a server that stalls never holds up running fetches: no answer
 means no slots and, after a while, no permits.
 """
@@ -14,18 +16,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from resources.pacing.ledger.base import LedgerError
-from resources.shared_redis.connection import Call, Connection
-from resources.shared_redis.scripts import read_script
 
-__all__ = ["Answer", "Ask", "Exchange"]
+__all__ = ["Answer", "Ask", "Exchange", "Turns"]
 
 log = logging.getLogger(__name__)
 
-_TURN = read_script(Path(__file__).parent / "lua" / "turn.lua")
 #: Pause after a trip that failed.
 RETRY_S = 0.5
 #: An offset between the clocks is believed for so long; until then only a faster trip corrects it.
@@ -66,13 +64,27 @@ class Answer:
     ask: Ask
 
 
+class Turns(Protocol):
+    """A server that keeps the pace. Used by one thread; a connection that broke is opened again by the next call."""
+
+    def take(self, worker: str, asks: Sequence[Ask], offset: float) -> list[list[Any]]:
+        """One round trip. `offset`: server clock minus local clock, as far as known: `back` is in local time.
+
+        A reply for each ask, in order: server time, leading, extra, target, holders, rate, cap, gate, told, again,
+        number of slots, then these slots and what was seen (bytes); instants in server time, '' or None for nothing.
+        LedgerError: it may or may not have arrived.
+        """
+
+    def close(self) -> None: ...
+
+
 class Exchange:
     """`send` asks when `idle`; `answers` fill up, and `on_answer` is called from the thread."""
 
-    def __init__(self, address: str) -> None:
-        self._address = address
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
         # Whoever is killed and comes back is somebody else: the old permits must lapse first.
-        self._worker = secrets.token_hex(8).encode()
+        self._worker = secrets.token_hex(8)
         self._inbox: queue.SimpleQueue[Sequence[Ask] | None] = queue.SimpleQueue()
         self.answers: deque[Answer] = deque()
         #: Asks of a trip that failed: they may or may not have arrived.
@@ -81,7 +93,6 @@ class Exchange:
         self.trips = 0
         self.on_answer: Callable[[], object] = lambda: None
         self._offset, self._offset_rtt, self._offset_at = 0.0, float("inf"), 0.0
-        self._connection: Connection | None = None
         self._thread = threading.Thread(target=self._run, name="nightcrawl-pace", daemon=True)
         self._thread.start()
 
@@ -109,30 +120,15 @@ class Exchange:
                 time.sleep(RETRY_S)
             self.idle = True
             self.on_answer()
-        if self._connection is not None:
-            self._connection.close()
+        self._turns.close()
 
     def _trip(self, asks: Sequence[Ask]) -> list[Answer]:
-        if self._connection is None:
-            self._connection = Connection(self._address, [_TURN], LedgerError, LedgerError)
         started = time.time()
-        replies = self._connection.run([self._call(ask) for ask in asks])
+        replies = self._turns.take(self._worker, asks, self._offset)
         self.trips += 1
         ended = time.time()
         self._set_clock(float(replies[0][0]), started, ended)
         return [self._answer(ask, reply) for ask, reply in zip(asks, replies, strict=True)]
-
-    def _call(self, ask: Ask) -> Call:
-        assert self._connection is not None
-        key = b"%s:{%s}:pace" % (self._connection.namespace, ask.domain.encode("utf-8", "surrogatepass"))
-        told: tuple[Any, ...] = ("", "", "", "")
-        if ask.told is not None:
-            rate, cap, gate, state = ask.told
-            told = (repr(rate), cap, repr(gate), state.encode())
-        owed = "" if ask.owed_s is None else repr(ask.owed_s)
-        back = [f"{slot + self._offset:.6f}" for slot in ask.back]
-        words = (self._worker, ask.hold, ask.want, ask.slots, ask.burst, owed, *told, len(back), *back)
-        return (_TURN, (key,), (*words, *ask.seen))
 
     def _set_clock(self, server: float, started: float, ended: float) -> None:
         rtt = ended - started
@@ -151,7 +147,7 @@ class Exchange:
             rate=float(rate) if rate else None,
             cap=int(cap) if cap else None,
             gate=float("inf") if opens >= 1e12 else opens - self._offset,
-            told=told.decode(),
+            told=told,
             again=float(again),
             slots=[float(slot) - self._offset for slot in rest[:count]],
             seen=rest[count:],

@@ -1,0 +1,1 @@
+"""A PostgreSQL that several machines share: its address, and connections to it."""
