@@ -1,8 +1,10 @@
 """What Dagster adds: `fetched_pages` materialized by a run beside the bare engine, CPU seconds per 1,000 pages.
 
-    python -m benchmarks.dagster_run [--pages 10000] [--rounds 3] [--work DIR]
+    python -m benchmarks.dagster_run [--pages 12000] [--rounds 3] [--work DIR]
+    python -m benchmarks.dagster_run --set docs
 
-Made pages of 10 KB with 50 links on two domains. Each run is a process of its own, the two kinds in alternation;
+Made pages of 10 KB with 50 links on two domains, at two sizes: so what a run costs once (opening the event log, its
+plan, checks and metadata of each domain) is told apart from what a page costs. With `--set docs` the real pages, all in. Each run is a process of its own, the two kinds in alternation;
 counted from the first request for a seed to the last commit, for Dagster with everything its run writes: events,
 checks, metadata. The starts of the processes are not counted.
 """
@@ -22,7 +24,7 @@ from pathlib import Path
 from benchmarks.measured import measured
 from benchmarks.real_docs.server import serve
 from benchmarks.throughput.our_crawl import installation
-from benchmarks.throughput.page_sets import made
+from benchmarks.throughput.page_sets import PageSet, docs, made
 
 __all__ = ["main"]
 
@@ -90,29 +92,49 @@ def main() -> None:
         print(json.dumps({"cpu": used, "pages": _stored(folder, seeds)}))
         return
     parser = argparse.ArgumentParser(prog="benchmarks.dagster_run", description=__doc__)
-    parser.add_argument("--pages", type=int, default=10_000)
+    parser.add_argument("--pages", type=int, default=12_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--set", choices=("made", "docs"), default="made")
     parser.add_argument("--work", type=Path, default=None)
     options = parser.parse_args()
-    costs: dict[str, list[float]] = {"bare": [], "materialized": []}
     with tempfile.TemporaryDirectory(prefix="dagster-run-") as temporary:
         work = options.work or Path(temporary)
-        pages = made(work, options.pages)
-        with serve(work / "nginx", packages=pages.packages):
-            for _ in range(options.rounds):
-                for kind, found in costs.items():
-                    folder = work / kind
-                    shutil.rmtree(folder, ignore_errors=True)
-                    command = [sys.executable, "-m", "benchmarks.dagster_run", "--child", kind, str(folder)]
-                    done = subprocess.run(
-                        [*command, json.dumps(pages.seeds)], stdout=subprocess.PIPE, text=True, check=True
-                    )
-                    told = json.loads(done.stdout.splitlines()[-1])
-                    count = measured(told["pages"], kind, pages.count)
-                    found.append(told["cpu"] / count * 1000)
-                    print(f"{kind}: {told['pages']} pages, {found[-1]:.3f} CPU s per 1,000", flush=True)
-    bare, whole = statistics.median(costs["bare"]), statistics.median(costs["materialized"])
-    print(f"Dagster adds {whole / bare - 1:+.1%}")
+        if options.set == "docs":
+            if (pages := docs(False)) is None:
+                raise SystemExit("the documentation packages are not installed")
+            costs = _compare(pages, work, options.rounds)
+            whole = costs["materialized"] / costs["bare"] - 1
+            print(f"Dagster adds {whole:+.1%} to the whole, what a run costs once included")
+            return
+        few, many = (
+            _compare(made(work, n), work, options.rounds) for n in (options.pages // 4, options.pages)
+        )
+    steps = (options.pages - options.pages // 4) / 1000
+    bare, whole = ((many[kind] - few[kind]) / steps for kind in ("bare", "materialized"))
+    once = many["materialized"] - many["bare"] - (whole - bare) * options.pages / 1000
+    print(
+        f"CPU s per 1,000 pages: {bare:.3f} bare, {whole:.3f} materialized: Dagster adds {whole / bare - 1:+.1%}, "
+        f"and {once:.2f} s once a run"
+    )
+
+
+def _compare(pages: PageSet, work: Path, rounds: int) -> dict[str, float]:
+    """CPU seconds of a whole crawl by kind: the medians of runs in alternation."""
+    costs: dict[str, list[float]] = {"bare": [], "materialized": []}
+    with serve(work / "nginx", packages=pages.packages):
+        for _ in range(rounds):
+            for kind, found in costs.items():
+                folder = work / kind
+                shutil.rmtree(folder, ignore_errors=True)
+                command = [sys.executable, "-m", "benchmarks.dagster_run", "--child", kind, str(folder)]
+                done = subprocess.run(
+                    [*command, json.dumps(pages.seeds)], stdout=subprocess.PIPE, text=True, check=True
+                )
+                told = json.loads(done.stdout.splitlines()[-1])
+                count = measured(told["pages"], kind, pages.count)
+                found.append(told["cpu"])
+                print(f"{kind}: {count} pages, {found[-1] / count * 1000:.3f} CPU s per 1,000", flush=True)
+    return {kind: statistics.median(found) for kind, found in costs.items()}
 
 
 if __name__ == "__main__":

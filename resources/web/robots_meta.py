@@ -41,6 +41,8 @@ class Directives:
     unavailable_after: float | None = None
 
 
+#: What most pages say.
+_NOTHING_SAID = Directives()
 #: Value -> the permissions it takes away.
 _FORBIDS: dict[str, tuple[str, ...]] = {
     "noindex": ("index",),
@@ -82,7 +84,7 @@ def robots_directives(
             values.extend(_split(content))
     for line in x_robots_tags:
         values.extend(_of_header(line, token))
-    return _strictest(values, now)
+    return _strictest(values, now) if values else _NOTHING_SAID
 
 
 def _split(content: str) -> list[str]:

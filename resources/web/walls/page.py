@@ -138,7 +138,9 @@ def _weight(text: str) -> int:
 
 
 def _title(tree: LexborHTMLParser) -> str:
-    node = tree.css_first("head title") or tree.css_first("title")
+    head = tree.head
+    # Within the head alone: a selector for it would walk the whole tree, and most titles are there.
+    node = (head.css_first("title") if head is not None else None) or tree.css_first("title")
     return normal(node.text())[:300] if node is not None else ""
 
 
