@@ -106,7 +106,19 @@ def real_places() -> Iterator[Real]:
         "a chain with holes", "/lot/{}", 1200,
         lambda n: "<p>This lot is no longer on sale.</p>" if n > 200 and n % 50 in (7, 8) else f"<p>{words(f'l{n}', 9)}</p>",
     )  # fmt: skip
+    yield in_chain(
+        "pictures in the background", "/shot/{}", 600,
+        lambda n: f"<div class=full style='background-image:url(/shots/{n * 7919 % 100_003}.jpg)'></div>",
+    )  # fmt: skip
+    yield in_chain(
+        "players in frames", "/talk/{}", 600, lambda n: f"<iframe src='https://video.example/play?id={n * 7919}'></iframe>"
+    )  # fmt: skip
+    yield in_chain("drawings", "/map/{}", 600, lambda n: f"<svg><text>{words(f'd{n}', 3)}</text></svg>")
+    yield in_chain(
+        "questions that unfold", "/faq/{}", 600, lambda n: f"<a href='#a'>{words(f'q{n}', 6)}?</a>"
+    )  # fmt: skip
     yield _diary(1500, 60)
+    yield _rates()
     yield _diary(800, 8)
     yield _related()
     yield _listing()
@@ -146,6 +158,25 @@ def _diary(count: int, length: int) -> Real:
         return page(f"<h1>{days[n]:%d %B %Y}</h1><p>{words(path, length)}</p>", paths[n + 1 : n + 2])
 
     return Real(f"a diary, a page a day, {length} words", ["/"], paths, diary)
+
+
+def _rates() -> Real:
+    """A table of numbers for each day: no word is new."""
+    days = [date(2001, 1, 1) + timedelta(days=n) for n in range(1500)]
+    paths = [f"/rates/{day:%Y-%m-%d}" for day in days]
+    at = {path: n for n, path in enumerate(paths)}
+
+    def web(path: str) -> tuple[str, list[str]] | None:
+        if path not in at:
+            return page("Welcome.", paths[:1])
+        n, draw = at[path], random.Random(path)
+        rows = "".join(
+            f"<tr><td>{name}<td>{draw.randrange(10_000) / 1000:.3f}</tr>"
+            for name in ("EUR", "USD", "JPY", "CHF", "GBP", "SEK")
+        )
+        return page(f"<h1>Rates of {days[n]:%d.%m.%Y}</h1><table>{rows}</table>", paths[n + 1 : n + 2])
+
+    return Real("a table of numbers for each day", ["/"], paths, web)
 
 
 def _listing() -> Real:

@@ -10,6 +10,7 @@ import pytest
 from practice_site import practice_site_process
 from resources.frontier.base import State
 from tests.crawler.house import House
+from tests.crawler.test_manners_on_the_wire import Reply, name, serving
 
 #: Every kind of trap at once; session ids come in two kinds that exclude each other.
 ALL_TRAPS = [
@@ -84,3 +85,26 @@ def test_a_site_without_traps_has_nothing_excluded_and_nothing_remembered(tmp_pa
         assert not report.trapped
         assert not [reason for reason in house.excluded(site.domain) if reason.startswith("trap")]
         assert site.expected_pages() == house.stored(site)
+
+
+def test_a_chain_of_real_pages_is_fetched_whole_and_its_holes_are_crossed_on_later_nights(
+    tmp_path: Path,
+) -> None:
+    """Numbered pages that only name the next one; four equal pages near the start look like a trap for some nights."""
+    count, hole = 120, range(4, 8)
+
+    def reply(path: str) -> Reply:
+        n = int(path.rpartition("/")[2] or 0)
+        following = f"<a href='/lot/{n + 1}'>Next</a>" if n < count else ""
+        text = "Sold." if n in hole else f"Lot of {' '.join(name(n * k + k) for k in range(1, 9))}"
+        return 200, {}, f"<html><h1>Lot {n}</h1><p>{text}</p>{following}</html>"
+
+    with serving(reply) as server:
+        house = House(tmp_path)
+        house.write(server.domain, sitemaps="off", items={}, canaries=[])
+        report = house.night(server.domain)[server.domain]
+        assert list(report.trapped) == [f"trap: endless http://{server.domain}/lot/#"]
+        for _ in range(4):
+            house.night(server.domain)
+        counts = house.counts(server.domain)
+        assert (counts.done, counts.excluded, counts.pending) == (count + 1, 0, 0)

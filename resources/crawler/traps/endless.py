@@ -138,6 +138,7 @@ class Endless:
         if not gain:
             growth = self._growth(place, edge, body, links, url, makes_rows, was_beyond or above or below)
         if was_beyond:
+            self.changed = True  # the next night's probe goes beyond this one
             if gain or growth == "new":
                 self._reopen(place)
         else:

@@ -39,21 +39,26 @@ LIST_LINKS, LIST_TEXT = 3, 6
 LIST_SHARE = 0.8
 #: New numbers on one page that are more than a clock.
 NUMBERS = 2
-#: For pages of a calendar: new words, or pairs of them, that are more than the names of a month and of its days.
-DATED_WORDS, DATED_PAIRS = 3, 15
+#: For pages of a calendar: new words, pairs of them, or numbers that are more than a date has in any writing.
+DATED_WORDS, DATED_PAIRS, DATED_NUMBERS = 3, 15, 4
 
 Verdict = Literal["new", "doubtful", "old"]
 
 #: What is no text of the page, by the end tag that closes it. And what ends a link that nobody has closed.
-_CLOSED_BY = {name: b"/" + name for name in (b"a", b"script", b"style", b"svg", b"template")}
-_APART = (b"a", b"s", b"t")
+_CLOSED_BY = {name: b"/" + name for name in (b"a", b"script", b"style")}
+_APART = (b"a", b"s")
+#: A link that leads nowhere is text: the heads of things that unfold.
+_NO_LINK = (b'href="#', b"href='#", b"javascript:", b"href=#")
 _BLOCKS = (b"main", b"article", b"section", b"h1", b"h2", b"table", b"footer", b"body")
 # All of these see lower case.
 #: A tag, its name first: a `<` that is none ends where the next begins, so that no text is read twice.
 _TAG = re.compile(rb"<([^<>]*)>")
 #: Things a page embeds, and what it says about its pictures. (`content` of `meta` holds tokens that change.)
-_SOURCE = re.compile(rb"src(?:set)?\s*=\s*[\"']?([^\"'\s>?#]+)")
-_LATE_SOURCE = re.compile(rb"(?:poster|data-(?:original|lazy|image|full|large))\s*=\s*[\"']?([^\"'\s>?#]+)")
+_SOURCE = re.compile(rb"src(?:set)?\s*=\s*[\"']?([^\"'\s>#]+)")
+_BACKGROUND = re.compile(rb"url\([\"']?([^\"')\s>#]+)")
+_LATE_SOURCE = re.compile(rb"(?:poster|data-(?:original|lazy|image|full|large))\s*=\s*[\"']?([^\"'\s>#]+)")
+#: Files that are the same whatever the query: it only keeps caches from holding an old one.
+_STATIC = re.compile(rb"(\.(?:js|css|png|gif|jpe?g|webp|svg|avif|ico|woff2?))\?.*", re.DOTALL)
 _SAID = re.compile(rb" alt=(?:\"([^\"]{0,300})\"|'([^']{0,300})')")
 #: Only from the start of a word, and never back into it: linear in a text without spaces too.
 _WITH_DIGITS = re.compile(rb"(?<![a-z0-9\x80-\xff])[a-z\x80-\xff]*+\d[a-z0-9\x80-\xff]*+(?:[.,:]\d+)*")
@@ -111,7 +116,8 @@ class Novelty:
         if self.embedded or self.scripts:
             return "new"
         if dated and not proven:
-            return "new" if self.words >= DATED_WORDS or self.pairs >= DATED_PAIRS else "old"
+            much = self.words >= DATED_WORDS or self.pairs >= DATED_PAIRS or self.numbers >= DATED_NUMBERS
+            return "new" if much else "old"
         if is_list and self.links >= LIST_SHARE * self.own_links:
             return "new"
         if self.texts or self.pairs or self.numbers >= NUMBERS:
@@ -179,6 +185,9 @@ def page_atoms(
     sources = _SOURCE.findall(text)
     if b"poster" in text or b"data-" in text:
         sources += _LATE_SOURCE.findall(text)
+    if b"url(" in text:
+        sources += _BACKGROUND.findall(text)
+    sources = [_STATIC.sub(rb"\1", name) if b"?" in name else name for name in sources]
     atoms.embedded = {xxh32_intdigest(name, 3) for name in sources}
     said = [one or other for one, other in _SAID.findall(text)]
     shown, script = _texts(text)
@@ -210,7 +219,8 @@ def _texts(html: bytes) -> tuple[set[bytes], bytes]:
                 within = b""  # a link that nobody closed
         elif tag.startswith(_APART):
             name = tag.split(None, 1)[0]
-            if name in _CLOSED_BY and not tag.endswith(b"/"):
+            nowhere = name == b"a" and (b"href" not in tag or any(mark in tag for mark in _NO_LINK))
+            if name in _CLOSED_BY and not nowhere and not tag.endswith(b"/"):
                 within = _CLOSED_BY[name]
                 if name == b"script":
                     scripts.append(text)
