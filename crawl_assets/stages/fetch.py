@@ -36,7 +36,7 @@ SPEC = dg.AssetSpec(
         "checks and `nightcrawl why`. *put_off* without a page: the site or its robots.txt was not available. "
         "*leased*: another run crawls this domain; wait for it."
     ),
-    group_name="fetch",
+    group_name="4_fetch",
     kinds={"source", "sqlite"},
     partitions_def=domains,
     skippable=True,

@@ -51,8 +51,8 @@ class PlanConfig(dg.Config):
         "`plans`; compared with what happened by the check `forecast` of `night_report`. `nightcrawl plan` prints it.\n\n"
         "**When red:** the log names what could not be read. The night itself does not need the plan."
     ),
-    group_name="plan",
-    kinds={"plan"},
+    group_name="2_plan",
+    kinds={"json"},
     owners=["team:crawl"],
     op_tags={"nightcrawl/kind": "plan"},
 )

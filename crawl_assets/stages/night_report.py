@@ -51,8 +51,8 @@ class ReportConfig(dg.Config):
         "observations of this asset: see the plots.\n\n"
         "**When red:** the report could not be made; the log names what could not be read. The night is not touched."
     ),
-    group_name="report",
-    kinds={"html", "gold"},
+    group_name="8_report",
+    kinds={"report", "gold"},
     owners=["team:crawl"],
     op_tags={"nightcrawl/kind": "report"},
 )

@@ -30,7 +30,7 @@ SPEC = dg.AssetSpec(
         "**When red:** the domain's rows are of an earlier night. Mend the cause and run `reparse`, or look at "
         "`nightcrawl publish --diff` and publish by your own decision with the job `publish` and `publish_anyway`."
     ),
-    group_name="published",
+    group_name="7_published",
     kinds={"duckdb", "gold"},
     partitions_def=domains,
     skippable=True,

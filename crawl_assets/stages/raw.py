@@ -38,7 +38,7 @@ SPEC = dg.AssetSpec(
         "**When red:** the page store cannot be read: disk full or file damaged; the message names the file. The "
         "check `integrity` says which URLs will be fetched again."
     ),
-    group_name="raw",
+    group_name="5_raw",
     kinds={"file", "bronze"},
     partitions_def=domains,
     skippable=True,

@@ -32,7 +32,7 @@ SPEC = dg.AssetSpec(
         "**When red:** as for `fetched_pages`. To try one cause again, run the job `retry` with "
         "`causes: [dns]`."
     ),
-    group_name="fetch",
+    group_name="4_fetch",
     kinds={"source", "sqlite"},
     partitions_def=domains,
     skippable=True,

@@ -27,7 +27,7 @@ SPEC = dg.AssetSpec(
         "**When red:** the metadata of the failed run names the domain and the reason. Usually the site file (a seed "
         "file that cannot be read) or the canary: see the check `canary`."
     ),
-    group_name="frontier",
+    group_name="3_frontier",
     kinds={"seed", "sqlite"},
     partitions_def=domains,
     skippable=True,

@@ -51,7 +51,7 @@ def _spec(key: str, first_line: str, more: str) -> dg.AssetSpec:
             "check keeps last night's rows published: look at `rejected_items` and at the canary pages, mend the "
             "selectors in the site file, and the tables are made again without a request."
         ),
-        group_name="tables",
+        group_name="6_tables",
         kinds={"duckdb", "table", "silver"},
         partitions_def=domains,
         skippable=True,

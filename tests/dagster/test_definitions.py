@@ -60,6 +60,15 @@ def test_data_flows_from_the_web_to_what_readers_open() -> None:
     assert upstream["published"] == {"pages", "links", "items"}
 
 
+def test_groups_sort_in_the_order_data_flows() -> None:
+    """The UI's lists sort groups by name."""
+    graph = _fresh(lambda: defs().resolve_asset_graph())
+    for key in graph.get_all_asset_keys():
+        group = graph.get(key).group_name
+        assert group[0].isdigit()
+        assert all(graph.get(parent).group_name <= group for parent in graph.get(key).parent_keys)
+
+
 def test_the_jobs_an_operator_starts_exist() -> None:
     names = {job.name for job in _fresh(lambda: defs().resolve_all_job_defs())}
     assert {"night", "fetch", "retry", "reparse", "publish", "canaries"} <= names

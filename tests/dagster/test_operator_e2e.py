@@ -40,7 +40,16 @@ STAGES = (
     "items",
     "published",
 )
-GROUPS = ("sources", "plan", "frontier", "fetch", "raw", "tables", "published", "report")
+GROUPS = (
+    "1_sources",
+    "2_plan",
+    "3_frontier",
+    "4_fetch",
+    "5_raw",
+    "6_tables",
+    "7_published",
+    "8_report",
+)
 NEW_FIELDS = {
     "title": {"css": "h1.pdp-name", "type": "text", "required": True},
     "price": {"css": ".pdp-cost", "type": "money", "required": True},
