@@ -39,7 +39,7 @@ def test_a_large_domain_splits_its_buckets_and_keeps_every_record(
     assert frontier.counts(SHOP) == StateCounts(pending=20_000) == frontier.recount(SHOP)
     keys = [record.key for record in frontier.records(SHOP)]
     assert keys == sorted(each.key for each in many)
-    buckets = server.client.keys(f"{frontier._store.connection.namespace.decode()}:*:u:*")
+    buckets = server.client.keys(f"{frontier._storage.connection.namespace.decode()}:*:u:*")
     assert len(buckets) == 20_000 // 44 + 1
     assert {server.client.object("encoding", bucket) for bucket in buckets} == {b"listpack"}
     claims = frontier.claim(SHOP, 9_000, "w", 60, 3.0)
@@ -51,7 +51,7 @@ def test_a_large_domain_splits_its_buckets_and_keeps_every_record(
     assert frontier.requeue_due(SHOP, 99_999.0) == 5_999
     assert frontier.counts(SHOP) == StateCounts(pending=20_000) == frontier.recount(SHOP)
     assert frontier.reset(SHOP) == 20_000
-    left = server.client.keys(f"{frontier._store.connection.namespace.decode()}:{{{SHOP}}}:*")
+    left = server.client.keys(f"{frontier._storage.connection.namespace.decode()}:{{{SHOP}}}:*")
     assert {name.rpartition(b":")[2] for name in left} <= {b"m", b"log"}
 
 

@@ -158,8 +158,8 @@ def test_two_processes_merge_beside_each_other(frontier: SqliteFrontier, place: 
 def test_a_failed_transaction_takes_its_keys_with_it(frontier: SqliteFrontier) -> None:
     grow(frontier, 100)
     late = urls(9_000, 9_060)
-    with pytest.raises(RuntimeError, match="no"), frontier._session.write() as writing:
-        add_urls(frontier._session, writing, late, NOW)
+    with pytest.raises(RuntimeError, match="no"), frontier._storage.write() as writing:
+        add_urls(frontier._storage, writing, late, NOW)
         raise RuntimeError("no")
     assert frontier.known([d.key for d in late]) == set()
     assert frontier.enqueue(late, NOW).new == 60

@@ -94,7 +94,7 @@ def test_a_lock_held_for_too_long(tmp_path: Path) -> None:
 def test_a_full_disk_loses_nothing_and_ends(tmp_path: Path) -> None:
     frontier = SqliteFrontier(tmp_path / "f.sqlite")
     frontier.enqueue([url("a")], 1.0)
-    connection = frontier._session.connection
+    connection = frontier._storage.connection
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
     many = [url(f"{number}-{'x' * 200}") for number in range(2_000)]

@@ -37,7 +37,7 @@ def retry_failed(store: Store, domain: str, now: float, *, causes: Iterable[str]
     return sum(store.repeat("retry_failed", domain, cause, latest) for cause in wanted)
 
 
-def reconsider_excluded(store: Store, domain: str, reasons: Iterable[str]) -> int:
+def reconsider_excluded(store: Store, domain: str, reasons: Iterable[str], _now: float) -> int:
     """See `Frontier.reconsider_excluded`."""
     total = 0
     for reason in dict.fromkeys(reasons):

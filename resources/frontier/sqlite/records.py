@@ -10,7 +10,18 @@ from resources.frontier.base import Source, State, StateCounts, UrlRecord
 from resources.frontier.sqlite.session import CHUNK, Session, Writing
 from resources.frontier.sqlite.statements import read_statements
 
-__all__ = ["due", "failures", "get", "known", "put_records", "records", "recount"]
+__all__ = [
+    "all_counts",
+    "counts",
+    "counts_of",
+    "due",
+    "failures",
+    "get",
+    "known",
+    "put_records",
+    "records",
+    "recount",
+]
 
 _SQL = read_statements("records.sql")
 
@@ -44,6 +55,24 @@ def _record(connection: sqlite3.Connection, url_id: int) -> UrlRecord:
         _SQL["record"], (url_id,)
     ).fetchone()
     return UrlRecord(key, url, domain, State(state), depth, priority, Source(source), *rest)
+
+
+def counts(session: Session, domain: str) -> StateCounts:
+    """See `Frontier.counts`."""
+    with session.database.explained():
+        return session.domains.counts(domain)
+
+
+def counts_of(session: Session, domains: Sequence[str]) -> dict[str, StateCounts]:
+    """See `Frontier.counts_of`."""
+    with session.database.explained():
+        return {domain: session.domains.counts(domain) for domain in domains}
+
+
+def all_counts(session: Session) -> Mapping[str, StateCounts]:
+    """See `Frontier.all_counts`."""
+    with session.database.explained():
+        return session.domains.all_counts()
 
 
 def recount(session: Session, domain: str) -> StateCounts:
