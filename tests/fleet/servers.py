@@ -64,6 +64,9 @@ class RedisServer:
         self.folder = scratch()
         self.port = free_port()
         self._settings = {"appendonly": "yes", "appendfsync": "everysec", "save": "", **settings}
+        if "cluster-enabled" in settings:
+            # By itself it takes the port 10,000 above its own, which may be none.
+            self._settings["cluster-port"] = str(free_port())
         self._process: subprocess.Popen[bytes] | None = None
         atexit.register(self.stop)
         self.start()

@@ -9,8 +9,8 @@ atomic on the server, and one round trip a batch. What differs from a single fil
   shards crash one by one, outlinks across domains need `appendfsync always` for the same promise.
 * *A full server* refuses whole calls (FrontierFull) before they change anything.
 
-Costs, measured by `benchmarks/redis_memory.py` on pending URLs of 60 characters that have a parent: 131 bytes each
-on Valkey 9.1 (libc's allocator), of which exact dedup is 24; 145 and 33 on Redis 7.0 (jemalloc, which rounds each
+Costs, measured by `benchmarks/redis_memory.py` on pending URLs of 60 characters that have a parent: 130 bytes each
+on Valkey 9.1 (libc's allocator), of which exact dedup is 21; 142 and 29 on Redis 7.0 (jemalloc, which rounds each
 bucket up). No operation walks the frontier but those that are asked to (records, recount, force, reset).
 
 This file is the table of contents; each group of methods is one module of the package, each script one file
