@@ -24,6 +24,11 @@ _SEARCH_LOW, _SEARCH_HIGH = 0.015, 1.1
 _STREAK_OF_WINDOW = 2
 # Waits this long are told by those who count by windows; their windows hold the same number each time.
 _TOLD_MIN_S, _TOLD_SAME = 5.0, 0.05
+# Windows people write, in seconds, and how readily.
+_WINDOWS_S = {
+    1.0: 0.9, 2.0: 0.1, 5.0: 0.3, 10.0: 0.6, 15.0: 0.3, 20.0: 0.1, 30.0: 0.35, 60.0: 1.0, 120.0: 0.2, 300.0: 0.4,
+    600.0: 0.3, 900.0: 0.4, 1800.0: 0.2, 3600.0: 1.0,
+}  # fmt: skip
 # The rate is innocent when after a clear cut all went well no longer than before, though for a while.
 _CUT_CLEARLY, _RUN_LONGER, _RUN_TELLS_S, _RUN_TELLS = 0.8, 1.2, 20.0, 5
 
@@ -180,8 +185,16 @@ class Refusals:
         if self._streak >= _STREAK_OF_WINDOW and self._status == 429:
             self.counts_windows = True
             # It opened again some time between the last refusal and now.
-            cycle = (sent_at + self._event_at) / 2 - self._run_at
+            cycle = _window_between(self._event_at - self._run_at, sent_at - self._run_at)
             counted = max(1, self.run) / max(1e-3, cycle)
         self._streak = 0
         self._run_at = sent_at
         return counted
+
+
+def _window_between(shortest: float, longest: float) -> float:
+    """How long a window is that had not reopened after `shortest` seconds and had after `longest`: what people write
+    most readily, else the middle.
+    """
+    written = [window for window in _WINDOWS_S if shortest <= window <= longest]
+    return max(written, key=_WINDOWS_S.__getitem__, default=(shortest + longest) / 2)
