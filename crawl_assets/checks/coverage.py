@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dagster as dg
 
 from crawl_assets.checks.finding import WARN, Finding, domain_check
 from resources.frontier.base import State
@@ -28,16 +31,17 @@ def coverage(
     entries_before: int | None,
     least: float,
     *,
+    missing: Sequence[tuple[str, str]] = (),
     cut_short: bool,
 ) -> Finding:
     """`listed`: URLs met in sitemaps so far, by state; `entries`: URLs the sitemaps list tonight and listed the night
-    before (None: not read); `least`: quality.min_coverage."""
+    before (None: not read); `least`: quality.min_coverage; `missing`: some listed URLs that are no page, and why."""
     total = sum(listed.values())
     if not total:
         return Finding(True, "no sitemap lists URLs of this domain", {"listed": 0}, WARN)
     settled = sum(listed.get(s, 0) for s in (State.DONE, State.FAILED, State.EXCLUDED))
     share = settled / total
-    numbers = {
+    numbers: dict[str, Any] = {
         "listed": total,
         "entries tonight": entries if entries is not None else -1,
         "entries before": entries_before if entries_before is not None else -1,
@@ -47,6 +51,9 @@ def coverage(
         "pending": listed.get(State.PENDING, 0) + listed.get(State.LEASED, 0),
         "coverage": round(share, 4),
     }
+    if missing:
+        rows = "\n".join(f"| {url.replace('|', '%7C')} | {why} |" for url, why in missing)
+        numbers["listed and missing"] = dg.MetadataValue.md(f"| url | why |\n| --- | --- |\n{rows}")
     if (
         entries is not None
         and (entries_before or 0) >= FEW

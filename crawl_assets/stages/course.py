@@ -289,7 +289,7 @@ async def _request_checks(night: Night, domain: str, report: DomainReport, *, cu
 
 async def _coverage(night: Night, domain: str, *, cut_short: bool) -> None:
     frontier, name = night.storage.frontier, f"sitemap urls:{domain}"
-    listed = await night.storage.run(listed_by_state, frontier, domain)
+    listed, missing = await night.storage.run(listed_by_state, frontier, domain)
     seeded = night.seeded.get(domain)
     before = await night.storage.run(frontier.get_value, name)
     if seeded is not None and seeded.sitemap_urls:
@@ -301,6 +301,7 @@ async def _coverage(night: Night, domain: str, *, cut_short: bool) -> None:
         seeded.sitemap_urls if seeded is not None else None,
         int(before) if before is not None else None,
         least,
+        missing=missing,
         cut_short=cut_short,
     )
     await night.found(coverage.SPEC, domain, finding)

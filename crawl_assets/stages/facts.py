@@ -13,6 +13,8 @@ from resources.pages.base import Kind, PageStore
 
 __all__ = ["listed_by_state", "log_of_run", "new_bodies", "next_due", "robots_bodies"]
 
+#: URLs named as examples.
+NAMED = 20
 #: Log rows read at once.
 CHUNK = 5_000
 #: How exactly the next due page is told, and how far ahead is looked: nobody plans nights closer or farther.
@@ -30,9 +32,24 @@ def log_of_run(frontier: Frontier, domain: str, run_id: str) -> Iterator[FetchLo
                 yield row
 
 
-def listed_by_state(frontier: Frontier, domain: str) -> Mapping[State, int]:
-    """URLs of the domain that were first met in a sitemap, by state."""
-    return Counter(record.state for record in frontier.records(domain) if record.source is Source.SITEMAP)
+def listed_by_state(frontier: Frontier, domain: str) -> tuple[Mapping[State, int], list[tuple[str, str]]]:
+    """URLs of the domain that were first met in a sitemap: (how many by state, some that are no page: URL and why).
+
+    Named are failed ones first, then those that wait, then excluded ones.
+    """
+    counts: Counter[State] = Counter()
+    samples: dict[State, list[tuple[str, str]]] = {
+        s: [] for s in (State.FAILED, State.PENDING, State.EXCLUDED)
+    }
+    for record in frontier.records(domain):
+        if record.source is not Source.SITEMAP:
+            continue
+        counts[record.state] += 1
+        named = samples.get(record.state)
+        if named is not None and len(named) < NAMED:
+            why = record.cause or "not fetched yet"
+            named.append((record.url, f"{record.state.name.lower()}: {why}"))
+    return counts, [one for named in samples.values() for one in named][:NAMED]
 
 
 def new_bodies(pages: PageStore, domain: str, since: float) -> tuple[int, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import dagster as dg
 import pytest
 
@@ -18,11 +20,14 @@ from crawl_assets.checks.no_duplicate_fetch import no_duplicate_fetch
 from crawl_assets.checks.robots_changed import robots_changed
 from crawl_assets.checks.truncation import truncation
 from crawl_assets.stages.course import CHECKS
+from crawl_assets.stages.facts import listed_by_state
 from resources.crawler.canaries import CanaryResult
 from resources.crawler.merges import MergedPair
 from resources.crawler.order import DomainReport
-from resources.frontier.base import FetchLogRow, State, StateCounts
+from resources.frontier.base import Ack, Discovery, FetchLogRow, Source, State, StateCounts, Verdict
+from resources.installation import Installation
 from resources.warehouse.publish.audit import AuditProblem
+from resources.web.urls import key
 
 
 def result(domain: str, problem: str = "", cause: str = "", status: int | None = 200) -> CanaryResult:
@@ -104,6 +109,33 @@ def test_coverage_knows_a_night_that_was_cut_short() -> None:
     assert not coverage(half, 100, 100, 0.9, cut_short=False).passed
     assert coverage(half, 100, 100, 0.9, cut_short=True).passed
     assert not coverage({State.DONE: 100}, 40, 100, 0.9, cut_short=False).passed
+
+
+def test_coverage_names_the_listings_that_are_missing(tmp_path: Path) -> None:
+    urls = [f"https://a.example/{n}" for n in range(6)]
+    frontier = Installation.at(tmp_path / "data", tmp_path / "sites").prepare().open_frontier()
+    found = [Discovery(key(u), u, "a.example", 0, 10, source=Source.SITEMAP) for u in urls[:5]]
+    frontier.enqueue([*found, Discovery(key(urls[5]), urls[5], "a.example", 1, 10)], 1.0)
+    claims = {c.url: c for c in frontier.claim("a.example", 10, "w", 60.0, 2.0)}
+    frontier.commit(
+        [
+            Ack(claims[urls[0]], Verdict.DONE, 3.0),
+            Ack(claims[urls[1]], Verdict.FAILED, 3.0, cause="http_500"),
+            Ack(claims[urls[2]], Verdict.EXCLUDED, 3.0, cause="robots"),
+        ],
+        3.0,
+    )
+    frontier.release_worker("w", 4.0)
+    counts, missing = listed_by_state(frontier, "a.example")
+    frontier.close()
+    assert counts == {State.DONE: 1, State.FAILED: 1, State.EXCLUDED: 1, State.PENDING: 2}
+    assert [url for url, _ in missing][::3] == [urls[1], urls[2]] and len(missing) == 4
+    finding = coverage(counts, 5, None, 0.9, missing=missing, cut_short=False)
+    shown = str(finding.as_metadata()["listed and missing"].value)
+    assert (
+        f"| {urls[1]} | failed: http_500 |" in shown and f"| {urls[3]} | pending: not fetched yet |" in shown
+    )
+    assert urls[0] not in shown and urls[5] not in shown
 
 
 def test_a_rule_that_merges_different_pages_is_named_with_a_pair_and_its_cure() -> None:
