@@ -46,10 +46,12 @@ def tables(files: list[Path]) -> str:
         for crawler in CRAWLERS:
             row = rows.get((case.name, crawler.words))
             if row is not None:
+                # A handful of pages is no rate.
+                goodput = f"{row['whole']:.0%}" if row["whole"] else "–"
                 ended = f", {row['end']}" if row["end"].startswith("stopped") else ""
                 lines.append(
                     f"| {row['words']} | {crawler.words} | {row['lost']:,} | {row['refused']:,}"
-                    f" | {row['whole']:.0%} | {row['bans']} | {row['seconds']:.0f}{ended} |"
+                    f" | {goodput} | {row['bans']} | {row['seconds']:.0f}{ended} |"
                 )
     return "\n".join(lines)
 
