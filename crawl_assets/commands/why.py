@@ -101,6 +101,10 @@ def _tell_state(f: dict[str, Any]) -> None:
     because = f": {f['cause']}" if f["cause"] else ""
     detail = f" ({f['detail']})" if f["detail"] else ""
     say(f"  state       {f['state']}{because}{detail}")
+    if f["cause"].startswith("trap: ") and f["state"] == "excluded":
+        from resources.crawler.traps.trust import advice
+
+        say(f"  hint        {advice(f['cause'])}")
     say(
         f"  met         {f['discovered_at']} by {f['source']}, depth {f['depth']}"
         + (f", on {f['parent']}" if f["parent"] else "")

@@ -13,11 +13,13 @@ import pytest
 from crawl_assets.cli import app
 from crawl_assets.commands.exit_codes import ExitCode
 from crawl_assets.commands.failures import CommandFailed, report, without_secrets
+from resources.frontier.base import Discovery
 from resources.installation import Installation
+from resources.warehouse.load.load import load_domains
 from resources.web.urls import key
 
 from .conftest import Command
-from .stored_pages import DOMAIN, Stored, store
+from .stored_pages import AT, DOMAIN, Stored, store
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = Stored("/", b"<html><title>Shop</title><a href=/a>a</a>")
@@ -48,6 +50,29 @@ def test_why_tells_the_story(nightcrawl: Command, installation: Installation) ->
         assert words in told.output
     story = json.loads(nightcrawl("why", "http://shop.example/x", "--json").output)
     assert (story["frontier"]["state"], story["frontier"]["cause"], story["cache"]) == ("failed", "dns", None)
+
+
+def test_why_of_what_was_taken_for_a_trap_names_the_switch(
+    nightcrawl: Command, installation: Installation
+) -> None:
+    url = "http://shop.example/lot/7"
+    reason = "trap: endless http://shop.example/lot/#"
+    frontier = installation.open_frontier()
+    frontier.enqueue([Discovery(key(url), url, DOMAIN, excluded=reason)], AT)
+    frontier.close()
+    told = nightcrawl("why", url).output
+    assert reason in told
+    assert 'hint        if these are pages of their own: traps.trust: ["/lot/*"] in the site file' in told
+    load_domains(installation, [DOMAIN])
+    with installation.open_tables().warehouse(10.0) as warehouse:
+        rows = warehouse.connection.execute("SELECT reason, detail FROM excluded_urls").fetchall()
+    assert rows == [
+        (
+            "trap",
+            "endless http://shop.example/lot/#; if these are pages of their own: traps.trust: "
+            '["/lot/*"] in the site file; it is asked again every night',
+        )
+    ]
 
 
 def test_why_of_an_unknown_url_says_so_and_what_would_become_of_it(nightcrawl: Command) -> None:
