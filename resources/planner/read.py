@@ -14,6 +14,7 @@ from importlib import resources
 
 from resources.frontier.base import Frontier, StateCounts
 from resources.installation import Installation
+from resources.named_sql import split_named
 from resources.pacing.ledger.base import LedgerRow
 from resources.pacing.window import Window
 from resources.planner.deadline import deadline_after
@@ -22,7 +23,6 @@ from resources.planner.night import NightPlan, plan_night
 from resources.site.catalog import Catalog
 from resources.site.model import Site
 from resources.warehouse.read import NothingPublished, published
-from resources.warehouse.statements import split_statements
 
 __all__ = ["make_plan", "read_facts"]
 
@@ -79,7 +79,9 @@ def _published(
 ) -> tuple[dict[str, list[PastNight]], dict[str, int], set[str]]:
     """(earlier nights, failures that will be eligible, domains whose history goes back to their first night)."""
     history: defaultdict[str, list[PastNight]] = defaultdict(list)
-    statements = split_statements(resources.files(__package__).joinpath("history.sql").read_text("utf-8"))
+    statements = split_named(
+        resources.files(__package__).joinpath("history.sql").read_text("utf-8"), "history.sql"
+    )
     whole: set[str] = set()
     try:
         with published(installation) as connection:

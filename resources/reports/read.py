@@ -17,6 +17,7 @@ import pyarrow as pa
 from resources.crawler.taxonomy import failure_kind
 from resources.frontier.base import FetchLogRow, Frontier
 from resources.installation import Installation
+from resources.named_sql import split_named
 from resources.pacing.ledger.base import LedgerRow
 from resources.planner.forecast import Actual, compare
 from resources.planner.night import NightPlan
@@ -34,7 +35,7 @@ from resources.reports.facts import (
     TableChange,
 )
 from resources.warehouse.read import NothingPublished, published
-from resources.warehouse.statements import identifier, read_script, split_statements
+from resources.warehouse.statements import identifier, read_script
 
 __all__ = ["BUCKETS", "read_night"]
 
@@ -69,7 +70,9 @@ def read_night(
     zone: str = "UTC",
 ) -> NightFacts:
     """The facts of `night`: its `runs` over `domains`, and what the caller knows of checks and failures."""
-    statements = split_statements(resources.files(__package__).joinpath("night.sql").read_text("utf-8"))
+    statements = split_named(
+        resources.files(__package__).joinpath("night.sql").read_text("utf-8"), "night.sql"
+    )
     started = min((r.started_at for r in runs), default=made_at)
     ended = max((r.ended_at for r in runs), default=made_at)
     ledger = installation.open_ledger()

@@ -1,7 +1,4 @@
-"""SQL from the `.sql` files beside this module, by name, and identifiers made safe.
-
-A file holds statements headed by `-- name: <name>`; what stands before the first head is its introduction.
-"""
+"""SQL from the `.sql` files beside this module, by name, and identifiers made safe."""
 
 from __future__ import annotations
 
@@ -9,7 +6,9 @@ import re
 from functools import cache
 from importlib import resources
 
-__all__ = ["identifier", "read_script", "read_statements", "split_statements"]
+from resources.named_sql import split_named
+
+__all__ = ["identifier", "read_script", "read_statements"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
@@ -22,18 +21,7 @@ def read_script(file_name: str) -> str:
 @cache
 def read_statements(file_name: str) -> dict[str, str]:
     """The statements of one file by name."""
-    return split_statements(read_script(file_name), file_name)
-
-
-def split_statements(script: str, file_name: str = "") -> dict[str, str]:
-    """The statements of a script by name. ValueError if two have one name."""
-    statements: dict[str, str] = {}
-    for block in ("\n" + script).split("\n-- name: ")[1:]:
-        name, _, body = block.partition("\n")
-        if name in statements:
-            raise ValueError(f"{file_name}: two statements are named {name!r}")
-        statements[name] = body.strip()
-    return statements
+    return split_named(read_script(file_name), file_name)
 
 
 def identifier(name: str) -> str:

@@ -11,7 +11,7 @@ from resources.frontier.base import FrontierError, FrontierFull
 from resources.frontier.memory import MemoryFrontier
 from resources.frontier.open import open_frontier
 from resources.frontier.sqlite import SqliteFrontier
-from resources.frontier.sqlite.database import SCHEMA_VERSION
+from resources.frontier.sqlite.database import Database
 from tests.frontier.samples import SHOP, url
 
 
@@ -46,7 +46,7 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "f.sqlite"
     SqliteFrontier(path).close()
     with sqlite3.connect(path) as connection:
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+        connection.execute(f"PRAGMA user_version = {Database.schema_version + 1}")
     connection.close()
     with pytest.raises(FrontierError, match=rf"{path}.*newer.*upgrade"):
         SqliteFrontier(path)

@@ -1,8 +1,10 @@
-"""SQL by name: a `.sql` file of this package holds statements headed by `-- name: <name>`."""
+"""The SQL of this package, whole or by name."""
 
 from __future__ import annotations
 
 from importlib import resources
+
+from resources.named_sql import split_named
 
 __all__ = ["read_statements", "read_text"]
 
@@ -14,10 +16,4 @@ def read_text(file_name: str) -> str:
 
 def read_statements(file_name: str) -> dict[str, str]:
     """The statements of one file by name; ValueError for a name given twice."""
-    statements: dict[str, str] = {}
-    for block in ("\n" + read_text(file_name)).split("\n-- name: ")[1:]:
-        name, _, body = block.partition("\n")
-        if name in statements:
-            raise ValueError(f"{file_name}: two statements are named {name!r}")
-        statements[name] = body.strip().rstrip(";")
-    return statements
+    return split_named(read_text(file_name), file_name)

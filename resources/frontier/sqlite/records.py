@@ -45,7 +45,7 @@ def records(session: Session, domain: str, states: Iterable[State] | None) -> It
     if domain_id is None:
         return
     mask = sum(1 << state for state in set(State if states is None else states))
-    with session.database.snapshot() as connection:
+    with session.database.snapshot(cache_mb=8) as connection:
         for (url_id,) in connection.execute(_SQL["ids_in_key_order"], (domain_id, mask)):
             yield _record(connection, url_id)
 

@@ -1,6 +1,5 @@
-"""SQL by name: every statement longer than a line stands in a `.sql` file beside the module that runs it.
+"""The SQL of this package by name, and lists for `IN (...)`.
 
-A file holds statements headed by `-- name: <name>`; lines before the first head are its introduction.
 Cost: each file is read once, on import of the module that asks for it.
 """
 
@@ -10,6 +9,8 @@ from collections.abc import Collection, Iterator
 from importlib import resources
 from typing import TypeVar
 
+from resources.named_sql import split_named
+
 __all__ = ["in_lists", "read_statements"]
 
 _Value = TypeVar("_Value")
@@ -18,19 +19,11 @@ _Value = TypeVar("_Value")
 _LIST_SIZES = (1, 8, 64, 256)
 _MARKS = {size: ",".join("?" * size) for size in _LIST_SIZES}
 
-_HEAD = "-- name: "
-
 
 def read_statements(file_name: str) -> dict[str, str]:
     """The statements of one `.sql` file of this package by name; ValueError for a name given twice."""
     text = resources.files(__package__).joinpath(file_name).read_text(encoding="utf-8")
-    statements: dict[str, str] = {}
-    for block in ("\n" + text).split("\n" + _HEAD)[1:]:
-        name, _, body = block.partition("\n")
-        if name in statements:
-            raise ValueError(f"{file_name}: two statements are named {name!r}")
-        statements[name] = body.strip().rstrip(";")
-    return statements
+    return split_named(text, file_name)
 
 
 def in_lists(values: Collection[_Value]) -> Iterator[tuple[str, list[_Value]]]:

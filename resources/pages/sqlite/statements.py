@@ -1,6 +1,5 @@
-"""SQL by name: statements stand in `.sql` files beside the modules that run them.
+"""The SQL of this package by name.
 
-A file holds statements headed by `-- name: <name>`; lines before the first head are its introduction.
 Cost: each file is read once, on import of the module that asks for it.
 """
 
@@ -8,21 +7,15 @@ from __future__ import annotations
 
 from importlib import resources
 
-__all__ = ["marks", "read_statements"]
+from resources.named_sql import split_named
 
-_HEAD = "-- name: "
+__all__ = ["marks", "read_statements"]
 
 
 def read_statements(file_name: str) -> dict[str, str]:
     """The statements of one `.sql` file of this package by name; ValueError for a name given twice."""
     text = resources.files(__package__).joinpath(file_name).read_text(encoding="utf-8")
-    statements: dict[str, str] = {}
-    for block in ("\n" + text).split("\n" + _HEAD)[1:]:
-        name, _, body = block.partition("\n")
-        if name in statements:
-            raise ValueError(f"{file_name}: two statements are named {name!r}")
-        statements[name] = body.strip().rstrip(";")
-    return statements
+    return split_named(text, file_name)
 
 
 def marks(count: int) -> str:
