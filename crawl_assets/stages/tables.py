@@ -144,11 +144,19 @@ class TableMaker:
             self._night.fall(domain, PAGES, f"loading failed: {words}")
         for warning in report.warnings:
             self._night.say(f"item tables: {warning}")
+        # Asked to stop: what was not come to is staged, and loaded by the next run.
+        self._night.unfinished.update(d for d in parsed if d not in audited and d not in report.failed)
         return {d: (report.domains[d], audited[d]) for d in parsed if d in audited}
 
     def _load(self, chosen: Sequence[str]) -> tuple[LoadReport, dict[str, Audited]]:
         night = self._night
-        report = load_domains(night.installation, chosen, run_id=night.run_id, catalog=night.catalog)
+
+        def go_on() -> bool:
+            return not night.stop.is_set()
+
+        report = load_domains(
+            night.installation, chosen, run_id=night.run_id, catalog=night.catalog, go_on=go_on
+        )
         with night.installation.open_tables().warehouse() as warehouse:
             connection = warehouse.connection
             published = None
@@ -158,11 +166,13 @@ class TableMaker:
                 published = "last_night"
             kinds = item_types(connection)
             columns = {t: _schema(connection, t) for t in (PAGES, LINKS, *kinds)}
-            return report, {
-                d: self._audited(connection, d, report.domains[d], published, kinds, columns)
-                for d in chosen
-                if d not in report.failed
-            }
+            audited: dict[str, Audited] = {}
+            for domain, loaded in report.domains.items():
+                if not go_on():
+                    break
+                if not loaded.error:
+                    audited[domain] = self._audited(connection, domain, loaded, published, kinds, columns)
+            return report, audited
 
     def _audited(
         self,

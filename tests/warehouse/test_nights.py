@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from resources.frontier.base import Ack, FetchLogRow, State, Verdict
+from resources.warehouse.load import load_domains
 from resources.warehouse.parse import ParseError
 from tests.frontier.samples import url
 from tests.warehouse.shop import DOMAIN, SITE, Shop, lamp_page
@@ -44,6 +45,16 @@ def test_a_second_night_touches_only_pages_whose_body_changed(shop: Shop) -> Non
     # The page changed, the item did not.
     assert shop.rows("SELECT changed_at, run_id FROM lamp WHERE sku = 'L2'") == [(SECOND, "r3")]
     assert shop.night("r4").batch == ""
+
+
+def test_a_load_that_is_asked_to_stop_leaves_what_it_did_not_come_to_for_the_next(shop: Shop) -> None:
+    shop.put("/lamp/1", lamp_page("L1"))
+    shop.parse("r1")
+    stopped = load_domains(shop.installation, [DOMAIN], run_id="r1", go_on=lambda: False)
+    assert stopped.domains == {}
+    assert shop.rows("SELECT count(*) FROM pages") == [(0,)]
+    assert shop.load("r2").domains[DOMAIN].error == ""
+    assert shop.rows("SELECT count(*) FROM pages") == [(1,)]
 
 
 def test_pages_that_are_gone_leave_the_tables_and_come_back(shop: Shop) -> None:

@@ -11,7 +11,7 @@ Every batch, every stretch of the log and every domain's snapshot is a transacti
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,11 +70,13 @@ def load_domains(
     run_id: str = "",
     wait_s: float = 600.0,
     catalog: Catalog | None = None,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> LoadReport:
     """Load what is staged for `domains`, and everything of the fetch log. Safe to repeat at any point.
 
     A domain that fails keeps its rows and its staged files, and does not fail the others: see `failed`.
-    WarehouseBusy after `wait_s` of waiting for another loader.
+    WarehouseBusy after `wait_s` of waiting for another loader. Once `go_on` says no, further domains are left for the
+    next load: what is staged of them stays, and the report does not have them.
     """
     started = time.monotonic()
     report = LoadReport()
@@ -94,6 +96,8 @@ def load_domains(
             report.log_rows, log_end = drain_log(connection, frontier)
             loaded: dict[str, tuple[Path, list[Batch]]] = {}
             for domain in dict.fromkeys(domains):
+                if not go_on():
+                    break
                 done = report.domains[domain] = DomainLoad(domain)
                 try:
                     if batches := _batches(warehouse, done, wanted):
