@@ -3,33 +3,51 @@
     python -m benchmarks.processes [--pages 20000] [--most 2] [--work DIR]
 
 Made pages of 10 KB with 50 links, unlimited pace, as many domains as the most workers; each worker crawls its share
-of them from the same data folder. The server needs processors of its own: with two of them in all, nginx and the
-other work of the machine are part of what is measured.
+of them from the same data folder. With two processors in all, nginx and whatever else runs take their part of them:
+so the CPU seconds of our processes and of nginx are printed too, and how many times one worker's pages so many workers
+would fetch on processors of their own, by what a page costs them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.measured import measured
 from benchmarks.real_docs.server import serve
+from benchmarks.throughput.family import cpu_of
 from benchmarks.throughput.our_crawl import installation
 from benchmarks.throughput.page_sets import made
 
 
-def rate(folder: Path, seeds: dict[str, str], workers: int, expected: int | None) -> float:
-    """Pages per second from the first start to the last end, the start of the processes included."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """`cpu` of our processes and `server` of nginx in seconds per 1,000 pages, starts included."""
+
+    rate: float
+    cpu: float
+    server: float
+
+
+def crawl(
+    folder: Path, seeds: dict[str, str], workers: int, expected: int | None, server: list[str]
+) -> Measured:
+    """One crawl by so many workers, from the first start to the last end. `server`: the process ids of nginx."""
     shutil.rmtree(folder, ignore_errors=True)
     installation(folder, seeds).prepare()
     pairs = [f"{domain}={seed}" for domain, seed in seeds.items()]
-    begin = time.monotonic()
+    begin, before = time.monotonic(), sum(map(cpu_of, server))
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "benchmarks.throughput.our_crawl", str(folder), "1", *pairs, "--share", f"{number}/{workers}"],
@@ -38,9 +56,22 @@ def rate(folder: Path, seeds: dict[str, str], workers: int, expected: int | None
         for number in range(workers)
     ]  # fmt: skip
     outputs = [process.communicate()[0] for process in processes]
-    seconds = time.monotonic() - begin
+    seconds, served = time.monotonic() - begin, sum(map(cpu_of, server)) - before
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = usage.ru_utime + usage.ru_stime - ended.ru_utime - ended.ru_stime
     pages = sum(int(json.loads(output.splitlines()[-1])["pages"]) for output in outputs)
-    return measured(pages, f"{workers} workers", expected) / seconds
+    measured(pages, f"{workers} workers", expected)
+    return Measured(pages / seconds, used / pages * 1000, served / pages * 1000)
+
+
+def compare(work: Path, pages: int, most: int) -> Iterator[tuple[int, Measured]]:
+    """One worker, two, and so on to `most`, on the same pages; as each is measured."""
+    chosen = made(work, pages, most)
+    with serve(work / "nginx", packages=chosen.packages, workers=min(most, os.cpu_count() or 1)):
+        master = (work / "nginx" / "nginx.pid").read_text().strip()
+        server = [master, *Path(f"/proc/{master}/task/{master}/children").read_text().split()]
+        for workers in range(1, most + 1):
+            yield workers, crawl(work / "crawl", chosen.seeds, workers, chosen.count, server)
 
 
 def main() -> None:
@@ -50,14 +81,15 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=None)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="processes-") as temporary:
-        work = options.work or Path(temporary)
-        pages = made(work, options.pages, options.most)
-        with serve(work / "nginx", packages=pages.packages, workers=options.most):
-            one = 0.0
-            for workers in range(1, options.most + 1):
-                found = rate(work / "crawl", pages.seeds, workers, pages.count)
-                one = one or found
-                print(f"{workers} workers: {found:,.0f} pages/s, {found / one:.2f} times one", flush=True)
+        one: Measured | None = None
+        for workers, found in compare(options.work or Path(temporary), options.pages, options.most):
+            one = one or found
+            print(
+                f"{workers} workers: {found.rate:,.0f} pages/s, {found.rate / one.rate:.2f} times one; CPU s per "
+                f"1,000 pages {found.cpu:.3f}, nginx {found.server:.3f}; on processors of their own "
+                f"{workers * one.cpu / found.cpu:.2f} times one",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
