@@ -29,6 +29,7 @@ from resources.pacing.pacer import Pacer
 from resources.pacing.shared.exchange import Answer, Ask, Exchange
 from resources.pacing.shared.lane import SharedLane
 from resources.pacing.waits import wait_after_refusal
+from resources.web.rate_limit import Quota
 
 __all__ = ["SharedPacer"]
 
@@ -317,20 +318,24 @@ class SharedPacer(Pacer):
                 seen.at + offset, seen.started_at + offset, seen.ttfb_s, seen.duration_s, seen.status,
                 str(seen.outcome), seen.retry_after_s, seen.body_bytes, seen.usual_body_bytes, slot.late_s,
                 slot.saturated,
+                None if (quota := seen.quota) is None else
+                [quota.limit, quota.window_s, quota.remaining, quota.reset_s],
             ],
             separators=(",", ":"),
         ).encode()  # fmt: skip
 
     def _seen_by_another(self, lane: SharedLane, raw: bytes) -> None:
-        at, started, ttfb, duration, status, outcome, retry_after, size, usual, late, saturated = json.loads(
-            raw
+        # A worker of an earlier version says nothing of quotas.
+        at, started, ttfb, duration, status, outcome, retry_after, size, usual, late, saturated, *more = (
+            json.loads(raw)
         )
         offset = self._exchange.offset
         at, started = at - offset, started - offset
         level = lane.ladder.level if lane.ladder is not None and saturated else 1
+        quota = Quota(*more[0]) if more and more[0] is not None else None
         lane.in_flight += 1  # `done` takes it off again
         slot = Slot(lane.domain, started, late, level, saturated)
-        seen = Observation(at, started, ttfb, duration, status, outcome, retry_after, size, usual)
+        seen = Observation(at, started, ttfb, duration, status, outcome, retry_after, size, usual, quota)
         self._heard_events += Pacer.done(self, slot, seen)
 
     def _save(self, lanes: list[Lane], now: float) -> None:
