@@ -5,7 +5,9 @@ each announcement in transactions of its own, some 15 ms, and repeats the list o
 each domain and check, some 300 MB a run: 5,000 domains would wait half an hour for their launch. Here
 
 * announcements of one run are one transaction in each of the two databases (`store_event_batch`);
-* the row of a domain's planned check says what is planned, without the list. The event in the run's log has it.
+* the row of a domain's planned check says what is planned, without the list. The event in the run's log has it;
+* whether a partition exists is asked once for all of them: the page of checks asks it for each domain and check, which
+  was 80,000 openings of a database after a night, and minutes of waiting for the first who looked.
 
 What is read is unchanged, and an instance can go back to `storage: {sqlite: …}` at any time. What a run itself writes
 is made cheap by stages/event_log.py.
@@ -14,6 +16,7 @@ is made cheap by stages/event_log.py.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -35,6 +38,8 @@ __all__ = ["BatchedEventLog", "NightlyStorage"]
 #: Announcements written together: those of a run over a thousand domains in a few transactions, each well below the
 #: half second after which other writers would notice.
 TOGETHER = 2_000
+#: For so many seconds the partitions are those that were read; one that is not among them is asked for.
+REMEMBERED_S = 2.0
 #: Dagster hands announcements over in batches of this size; 0, its default, means one by one.
 BATCH_SIZE = "DAGSTER_EVENT_BATCH_SIZE"
 
@@ -52,6 +57,7 @@ class BatchedEventLog(SqliteEventLogStorage):
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         super().__init__(base_dir, inst_data)
         os.environ.setdefault(BATCH_SIZE, str(TOGETHER))
+        self._partitions: dict[str, tuple[float, frozenset[str]]] = {}
 
     def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
         """Numbered cases: 1. announcements of one run: together; 2. anything else: one by one, as Dagster does."""
@@ -77,6 +83,18 @@ class BatchedEventLog(SqliteEventLogStorage):
                 self._store_asset_event(connection, event, number)
         for event, number in checks:
             self.store_asset_check_event(event, number)
+
+    def has_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> bool:
+        """As Dagster has it; one that was deleted elsewhere may still be there for `REMEMBERED_S`."""
+        until, known = self._partitions.get(partitions_def_name, (0.0, frozenset()))
+        if time.monotonic() >= until:
+            known = frozenset(self.get_dynamic_partitions(partitions_def_name))
+            self._partitions[partitions_def_name] = time.monotonic() + REMEMBERED_S, known
+        return partition_key in known or super().has_dynamic_partition(partitions_def_name, partition_key)
+
+    def delete_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> None:
+        self._partitions.pop(partitions_def_name, None)
+        super().delete_dynamic_partition(partitions_def_name, partition_key)
 
     def _store_asset_check_evaluation_planned(self, event: EventLogEntry, event_id: int | None) -> None:
         found = event.dagster_event

@@ -87,6 +87,27 @@ def test_a_launch_plans_the_same_as_with_dagsters_own_storage(
     assert all(KEYS[-1] not in row[4] for row in ours[1]), "each row repeats the list of all domains"
 
 
+def test_partitions_are_known_at_once_however_they_come_and_go(
+    tmp_path: Path, fresh_instance: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(fresh_instance, tmp_path / "home")
+    (tmp_path / "home" / "dagster.yaml").write_text(OURS.format(folder=tmp_path / "home"))
+    name = str(domains.name)
+    with (
+        dg.DagsterInstance.from_config(str(tmp_path / "home")) as instance,
+        dg.DagsterInstance.from_config(str(tmp_path / "home")) as elsewhere,
+    ):
+        instance.add_dynamic_partitions(name, KEYS)
+        assert all(instance.has_dynamic_partition(name, key) for key in KEYS)
+        monkeypatch.setattr(BatchedEventLog, "index_connection", None)  # no database is asked again
+        assert all(instance.has_dynamic_partition(name, key) for key in KEYS)
+        monkeypatch.undo()
+        elsewhere.add_dynamic_partitions(name, ["new.example"])
+        assert instance.has_dynamic_partition(name, "new.example")
+        instance.delete_dynamic_partition(name, KEYS[0])
+        assert not instance.has_dynamic_partition(name, KEYS[0])
+
+
 def test_what_is_no_announcement_is_stored_as_ever(tmp_path: Path, fresh_instance: Path) -> None:
     shutil.copytree(fresh_instance, tmp_path / "home")
     (tmp_path / "home" / "dagster.yaml").write_text(OURS.format(folder=tmp_path / "home"))
