@@ -7,7 +7,8 @@ each domain and check, some 300 MB a run: 5,000 domains would wait half an hour 
 * announcements of one run are one transaction in each of the two databases (`store_event_batch`);
 * the row of a domain's planned check says what is planned, without the list. The event in the run's log has it;
 * whether a partition exists is asked once for all of them: the page of checks asks it for each domain and check, which
-  was 80,000 openings of a database after a night, and minutes of waiting for the first who looked.
+  was 80,000 openings of a database after a night, and minutes of waiting for the first who looked. What it makes of
+  the answers is check_states.py.
 
 What is read is unchanged, and an instance can go back to `storage: {sqlite: …}` at any time. What a run itself writes
 is made cheap by stages/event_log.py.
@@ -25,6 +26,7 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetC
 from dagster._core.events import ASSET_CHECK_EVENTS
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
+from dagster._core.storage.asset_check_state import AssetCheckState
 from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, SqlEventLogStorageTable
 from dagster._core.storage.sqlite_storage import (
@@ -32,6 +34,8 @@ from dagster._core.storage.sqlite_storage import (
     _event_logs_directory,
 )
 from dagster._serdes import ConfigurableClassData, serialize_value
+
+from crawl_assets.automation.check_states import check_states
 
 __all__ = ["BatchedEventLog", "NightlyStorage"]
 
@@ -91,6 +95,18 @@ class BatchedEventLog(SqliteEventLogStorage):
             known = frozenset(self.get_dynamic_partitions(partitions_def_name))
             self._partitions[partitions_def_name] = time.monotonic() + REMEMBERED_S, known
         return partition_key in known or super().has_dynamic_partition(partitions_def_name, partition_key)
+
+    def get_asset_check_state(
+        self, keys: Sequence[tuple[dg.AssetCheckKey, dg.PartitionsDefinition | None]]
+    ) -> Mapping[dg.AssetCheckKey, AssetCheckState]:
+        """Of checks with partitions by `check_states`, of the others by Dagster."""
+        partitioned = {key: partitions for key, partitions in keys if partitions is not None}
+        others = [(key, None) for key, partitions in keys if partitions is None]
+        found = dict(super().get_asset_check_state(others)) if others else {}
+        if partitioned:
+            infos = self.get_asset_check_partition_info(list(partitioned), after_storage_id=0)
+            found |= check_states(self._instance, partitioned, infos)
+        return found
 
     def delete_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> None:
         self._partitions.pop(partitions_def_name, None)

@@ -9,6 +9,12 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from dagster import AssetCheckEvaluation
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationPlanned
+from dagster._core.definitions.partitions.context import partition_loading_context
+from dagster._core.events import DagsterEvent
+from dagster._core.storage.asset_check_state import AssetCheckState
+from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, SqlEventLogStorageTable
 from sqlalchemy import select
 
@@ -116,3 +122,46 @@ def test_what_is_no_announcement_is_stored_as_ever(tmp_path: Path, fresh_instanc
             instance.report_runless_asset_event(dg.AssetMaterialization("raw_html", partition=key))
         assert len(instance.fetch_materializations(dg.AssetKey("raw_html"), limit=10).records) == 3
         assert instance.get_materialized_partitions(dg.AssetKey("raw_html")) == set(KEYS[:3])
+
+
+def test_the_states_of_checks_are_those_dagster_computes(tmp_path: Path, fresh_instance: Path) -> None:
+    shutil.copytree(fresh_instance, tmp_path / "home")
+    (tmp_path / "home" / "dagster.yaml").write_text(OURS.format(folder=tmp_path / "home"))
+    asset, name = dg.AssetKey("pages"), "uniqueness"
+    key = dg.AssetCheckKey(asset, name)
+    keys: list[tuple[dg.AssetCheckKey, dg.PartitionsDefinition | None]] = [(key, domains)]
+    with dg.DagsterInstance.from_config(str(tmp_path / "home")) as instance:
+        storage: Any = instance.event_log_storage
+
+        def states() -> tuple[AssetCheckState, AssetCheckState]:
+            with partition_loading_context(dynamic_partitions_store=instance):
+                ours = storage.get_asset_check_state(keys)[key]
+                plain = SqliteEventLogStorage.get_asset_check_state(storage, keys)[key]
+            return ours, plain
+
+        def say(event: DagsterEvent) -> None:
+            instance.report_dagster_event(event, run.run_id)
+
+        instance.add_dynamic_partitions(str(domains.name), KEYS)
+        run = instance.create_run_for_job(
+            defs().resolve_job_def("canaries"), status=dg.DagsterRunStatus.STARTED
+        )
+        subset = domains.subset_with_partition_keys(KEYS)
+        planned = AssetCheckEvaluationPlanned(asset_key=asset, check_name=name, partitions_subset=subset)
+        say(DagsterEvent("ASSET_CHECK_EVALUATION_PLANNED", "canaries", event_specific_data=planned))
+        for n, passed in enumerate((True, False, True)):
+            found = AssetCheckEvaluation(
+                asset_key=asset, check_name=name, passed=passed, metadata={}, partition=KEYS[n]
+            )
+            say(DagsterEvent("ASSET_CHECK_EVALUATION", "canaries", event_specific_data=found))
+        instance.report_runless_asset_event(dg.AssetMaterialization(asset, partition=KEYS[2]))
+        ours, plain = states()
+        assert ours == plain
+        shown = {status.name: subset.size for status, subset in ours.subsets.items() if subset.size}
+        assert shown["FAILED"] == 1 and shown["IN_PROGRESS"] == len(KEYS) - 3
+        instance.delete_dynamic_partition(str(domains.name), KEYS[1])
+        instance.report_run_failed(run)
+        ours, plain = states()
+        assert ours == plain
+        shown = {status.name: subset.size for status, subset in ours.subsets.items() if subset.size}
+        assert "FAILED" not in shown and shown["EXECUTION_FAILED"] == len(KEYS) - 3
