@@ -19,7 +19,7 @@ import httpx
 from crawl_assets.automation import start
 from resources.installation import Installation
 
-__all__ = ["Operated", "operated", "wait_for"]
+__all__ = ["ROOT", "Operated", "operated", "wait_for"]
 
 ROOT = Path(__file__).resolve().parents[2]
 T = TypeVar("T")
@@ -193,11 +193,11 @@ class Operated:
 def operated(folder: Path) -> Iterator[Operated]:
     """A house with its own Dagster home; not started yet. Everything is ended when the block is left."""
     home = folder / "home"
-    home.mkdir(parents=True)
+    home.mkdir(parents=True, exist_ok=True)
     for name in ("dagster.yaml", "workspace.yaml"):
         shutil.copy(ROOT / name, home / name)
     installation = Installation.at(home / "data", folder / "sites").prepare()
-    installation.sites.mkdir()
+    installation.sites.mkdir(exist_ok=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

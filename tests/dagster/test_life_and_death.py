@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +17,7 @@ import pytest
 from crawl_assets.automation import start
 from crawl_assets.automation.reconciliation import WORKER_TAG
 from practice_site import RemoteSite, practice_site_process, site_yaml
-from tests.dagster.operated import Operated, operated, wait_for
+from tests.dagster.operated import ROOT, Operated, operated, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -113,3 +116,78 @@ def test_after_the_power_was_cut_the_next_night_is_normal(house: Operated, shop:
     assert house.ended(house.launch("night", shop.domain)) == "SUCCESS"
     seen = pages_seen(shop)
     assert set(seen) >= {p.removeprefix(shop.origin) for p in shop.expected_pages()}
+
+
+#: What `dagster dev` keeps: webserver, daemon, and the code server with its supervisor. Run workers are not among them.
+SERVICES = ("dagster._daemon", "dagster_webserver", "code-server", "api grpc", "dagster dev")
+
+
+def _kill_9(house: Operated, *parts: str) -> int:
+    """kill -9 of processes of the group that this test started, by words of their command lines; how many."""
+    assert house.process is not None
+    killed = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            if os.getpgid(int(folder.name)) == house.process.pid and any(part in words for part in parts):
+                os.kill(int(folder.name), signal.SIGKILL)
+                killed += 1
+        except OSError:
+            continue  # it ended while it was looked at
+    return killed
+
+
+def _ends_well(house: Operated, shop: RemoteSite, run: str) -> None:
+    """The run, or the one that resumed it, and the next night: everything fetched, hardly anything twice."""
+    ended = house.ended(run, 180)
+    if ended == "FAILURE":
+        assert house.ended(resumed(house, run)) == "SUCCESS"
+    assert house.ended(house.launch("night", shop.domain)) == "SUCCESS"
+    seen = pages_seen(shop)
+    assert set(seen) >= {p.removeprefix(shop.origin) for p in shop.expected_pages()}
+    assert sum(n - 1 for p, n in seen.items() if n > 1 and p != "/") <= 16
+    left = counts(house, shop.domain)
+    assert left.leased == left.pending == 0
+
+
+@pytest.mark.parametrize("part", ["dagster._daemon", "dagster_webserver", "api grpc"])
+def test_after_kill_9_of_one_process_nobody_crawls_twice_and_the_next_night_is_normal(
+    house: Operated, shop: RemoteSite, part: str
+) -> None:
+    """Daemon, webserver, code server: all are started again, as a supervisor does, while the run worker lives on."""
+    run = house.launch("night", shop.domain)
+    crawling(shop)
+    assert _kill_9(house, part), f"no process {part}"
+    assert house.process is not None
+    _kill_9(house, *SERVICES)
+    house.process.wait()
+    house.process = None
+    house.up()
+    _ends_well(house, shop, run)
+
+
+def test_a_deploy_in_the_middle_of_a_night_loses_nothing(house: Operated, shop: RemoteSite) -> None:
+    """SIGTERM ends the services; whether the run worker goes on or is resumed, the night is whole."""
+    run = house.launch("night", shop.domain)
+    crawling(shop)
+    assert house.process is not None
+    house.process.send_signal(signal.SIGTERM)
+    house.process.wait(90)
+    house.process = None
+    house.up()
+    _ends_well(house, shop, run)
+
+
+def test_a_first_start_by_two_processes_at_once_leaves_an_instance_that_works(tmp_path: Path) -> None:
+    """Two processes that open a fresh instance break its database: the start command is there to go first."""
+    with operated(tmp_path) as house:
+        code = (
+            "import sys; from pathlib import Path; from crawl_assets.automation.start import prepare; "
+            "from resources.installation import Installation; "
+            "prepare(Path(sys.argv[1]), Installation.at(Path(sys.argv[2]), Path(sys.argv[3])))"
+        )
+        places = [str(house.home), str(house.installation.data), str(house.installation.sites)]
+        both = [subprocess.Popen([sys.executable, "-c", code, *places], cwd=ROOT) for _ in range(2)]
+        assert [p.wait(120) for p in both] == [0, 0]
+        house.up()
+        assert house.runs() == []
