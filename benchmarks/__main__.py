@@ -28,6 +28,7 @@ _LONG = (
     ("benchmarks.memory",),
     ("benchmarks.processes",),
     ("benchmarks.dagster_run",),
+    ("benchmarks.domains",),
     ("benchmarks.fetch_cost",),
     ("benchmarks.redis_memory",),
     ("benchmarks.politeness.simulated",),

@@ -1,0 +1,79 @@
+"""What thousands of domains cost in Dagster: a launch, a first and a quiet night, and each page of the UI.
+
+    python -m benchmarks.domains [--domains 5000] [--work DIR] [--pages-only]
+
+Real daemon, webserver, run workers and browser over a web of small shops on loopback, each with a site file of its
+own. `--work` keeps the house, and `--pages-only` looks at its pages again without another night. Takes half an hour
+at 5,000 domains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import dagster as dg
+
+from benchmarks.domains.nights import Launched, folder_bytes, instance_of, night, shops, write_sites
+from benchmarks.domains.pages import look, operator_pages
+from crawl_assets.automation.schedules import FIRED_TAG
+from tests.dagster.browser import chromium, missing
+from tests.dagster.operated import Operated, operated
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.domains", description=__doc__)
+    parser.add_argument("--domains", type=int, default=5_000)
+    parser.add_argument("--work", type=Path, default=None, help="keep the house here, or go on with it")
+    parser.add_argument("--pages-only", action="store_true", help="no night: only look at the pages")
+    parser.add_argument("--nights", type=int, default=2)
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        work = options.work or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="domains-")))
+        domains = stack.enter_context(shops(options.domains))
+        house = stack.enter_context(operated(work))
+        begin = time.monotonic()
+        write_sites(house.installation, domains)
+        house.up()
+        print(f"{len(domains):,} site files, instance up in {time.monotonic() - begin:.0f} s", flush=True)
+        if not options.pages_only:
+            print("\n| night | runs | launched | all under way | ended | how | event log |", flush=True)
+            print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
+            for number in range(options.nights):
+                print(_row(number + 1, night(house, domains), house), flush=True)
+        _pages(house, domains)
+
+
+def _row(number: int, told: Launched, house: Operated) -> str:
+    how = ", ".join(f"{n} {status}" for status, n in sorted(told.statuses.items()))
+    size = folder_bytes(house.installation.data / "dagster" / "history") / 1e6
+    return (
+        f"| {number} | {told.runs} | {told.created_s:.0f} s | {told.started_s:.0f} s | {told.ended_s:.0f} s "
+        f"| {how} | {size:.0f} MB |"
+    )
+
+
+def _pages(house: Operated, domains: list[str]) -> None:
+    if missing():
+        print(missing())
+        return
+    with instance_of(house) as instance:
+        newest = next(
+            r for r in instance.get_runs(dg.RunsFilter(job_name="night"), limit=50) if FIRED_TAG in r.tags
+        )
+    print("\n| page | visits | slowest query |\n| --- | --- | --- |", flush=True)
+    with chromium() as browser:
+        browser.size(1500, 940)
+        pages = operator_pages(domains, newest.run_id)
+        for seen in look(browser, f"http://127.0.0.1:{house.port}", pages):
+            visits = " / ".join(f"{s:.1f}" for s in seen.seconds)
+            print(f"| {seen.page.name} | {visits} s | {seen.slowest} {seen.slowest_s:.2f} s |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
