@@ -184,6 +184,7 @@ class Digester:
         wait: float | None = None,
         revalidated: bool = False,
         redirect_to: str = "",
+        rule: str = "",
     ) -> FetchLogRow:
         return FetchLogRow(
             url=claim.url, domain=claim.domain, run_id=self._order.run_id, worker=self._order.worker,
@@ -191,7 +192,7 @@ class Digester:
             ttfb_ms=round(result.ttfb_s * 1000, 3) if result.ttfb_s is not None else None,
             duration_ms=round(result.duration_s * 1000, 3), status=result.status, outcome=outcome,
             revalidated=revalidated, wire_bytes=result.wire_bytes, body_bytes=len(result.body),
-            retry_after_s=wait, error=error[:500], cause=cause, redirect_to=redirect_to,
+            retry_after_s=wait, error=error[:500], cause=cause, redirect_to=redirect_to, rule=rule,
         )  # fmt: skip
 
     def _observe(
@@ -359,7 +360,7 @@ class Digester:
         keep = not (lane.rules.site.cache.respect_no_store and freshness.no_store(new))
         ack = Ack(
             claim, Verdict.DONE, now, due_at=due, status=result.status, content_hash=new.content_hash,
-            outlinks=links, log=self._log(claim, result, "ok"),
+            outlinks=links, log=self._log(claim, result, "ok", rule=page.cut),
         )  # fmt: skip
         return Digest(
             ack,

@@ -14,6 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from resources.fetcher.base import Fetcher, FetchProfile, FetchRequest, FetchResult
 from resources.web.encoding import to_utf8
+from resources.web.html_document import parse_html
 from resources.web.html_type import is_html
 from resources.web.robots import Answer, Outcome, RobotsExchange, Verdict, product_token, robots_url
 from resources.web.sitemaps import Discovery
@@ -171,7 +172,7 @@ class _Looker:
         if verdict.blocked:
             self._look.problem = f"a wall instead of the page: {verdict.kind}"
             return None
-        return LexborHTMLParser(utf8)
+        return parse_html(utf8)
 
 
 def _items(tree: LexborHTMLParser, url: str) -> Iterator[FoundItem]:

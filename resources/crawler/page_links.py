@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from resources.fetcher.base import FetchResult
 from resources.web.encoding import to_utf8
-from resources.web.html_document import parse_html
+from resources.web.html_document import parse_and_tell
 from resources.web.html_type import is_html
 from resources.web.links import extract
 from resources.web.outlinks import LinkMemo, read_outlinks
@@ -39,6 +39,8 @@ class ReadPage:
     verdict: Verdict
     merged: list[tuple[str, str]] = field(default_factory=list)
     """As in `web.outlinks.Outlinks`."""
+    cut: str = ""
+    """Where the markup was cut and why, in words; empty for all but hostile and broken pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class ReadTask:
 
 def read_task(task: ReadTask, memo: LinkMemo | None = None) -> ReadPage:
     """Parse and read. Bounded in time and memory by `parse_html`, for all that is known of the parser."""
-    tree = parse_html(task.utf8)
+    tree, cut = parse_and_tell(task.utf8)
     found = read_outlinks(tree, task.url, task.encoding, task.policy, memo=memo, domain=task.domain)
     obey = task.obey_nofollow
     robots_tags = [v for k, v in task.headers if k.lower() == "x-robots-tag"]
@@ -70,7 +72,7 @@ def read_task(task: ReadTask, memo: LinkMemo | None = None) -> ReadPage:
         framed = extract(tree, task.url, task.encoding, frames=True).frames
         links = list(dict.fromkeys([*links, *(canonical_of_joined(url, task.policy) for url in framed)]))
     verdict = judge_wall(task.status, task.headers, task.utf8, task.url, tree, disposable=True)
-    return ReadPage(task.encoding, task.encoding_source, links, follow, verdict, found.merged)
+    return ReadPage(task.encoding, task.encoding_source, links, follow, verdict, found.merged, str(cut or ""))
 
 
 class PageReader:

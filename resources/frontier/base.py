@@ -147,7 +147,7 @@ class FetchLogRow:
     error: str = ""
     cause: str = ""
     redirect_to: str = ""
-    rule: str = ""  # the robots line, scope pattern or trap that decided
+    rule: str = ""  # the robots line, scope pattern or trap that decided; of a page: where its markup was cut
 
 
 @dataclass(slots=True, frozen=True)

@@ -94,7 +94,7 @@ COMMENT ON COLUMN fetch_log.retry_after_s IS 'Seconds the server asked to wait';
 COMMENT ON COLUMN fetch_log.error IS 'What went wrong, in words';
 COMMENT ON COLUMN fetch_log.cause IS 'What went wrong, as a word of the taxonomy';
 COMMENT ON COLUMN fetch_log.redirect_to IS 'Target of a redirect';
-COMMENT ON COLUMN fetch_log.rule IS 'Robots line, scope pattern or trap that decided';
+COMMENT ON COLUMN fetch_log.rule IS 'Robots line, scope pattern or trap that decided; of a page: where its markup was cut';
 
 CREATE TABLE IF NOT EXISTS failed_urls (
     url VARCHAR NOT NULL, domain VARCHAR NOT NULL, cause VARCHAR, detail VARCHAR, status INTEGER, attempts INTEGER, depth INTEGER,

@@ -16,6 +16,7 @@ from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from ..html_document import parse_html
 from .phrases import JS_REQUIRED
 from .raw_marks import Glance, glance
 
@@ -94,7 +95,7 @@ def parse_page(
     """
     if seen is None:
         seen = glance(body.encode("utf-8", "replace"))
-    own = LexborHTMLParser(body) if tree is None else tree if disposable else tree.clone()
+    own = parse_html(body) if tree is None else tree if disposable else tree.clone()
     page = Page(title=_title(own), marks=seen.marks or detailed)
     if own.root is None:
         return page
@@ -109,7 +110,7 @@ def parse_page(
     shell = page.weight < ROOT_WEIGHT or (page.weight < SHELL and asks_for_scripts(page))
     if detailed or shell or (page.weight <= CONTENT and page.marks):
         page.links = len(own.css("a[href]"))
-        _collect_marks(page, LexborHTMLParser(body) if whole is None else whole, body)
+        _collect_marks(page, parse_html(body) if whole is None else whole, body)
     return page
 
 
