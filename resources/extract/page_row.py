@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from resources.pages.base import PageHead
+from resources.web.css import css, css_first
 from resources.web.page_title import title_text
 from resources.web.structured_data import StructuredData, lookup
 from resources.web.urls import joiner, url_without_credentials
@@ -88,14 +89,14 @@ def page_row(
 def _title(tree: LexborHTMLParser) -> str:
     """The first title element; where the head has one, found without walking the whole tree."""
     head = tree.head
-    node = head.css_first("title") if head is not None else None
+    node = css_first(head, "title") if head is not None else None
     return " ".join(node.text().split()) if node is not None else title_text(tree)
 
 
 def _canonical(tree: LexborHTMLParser, base: str) -> str | None:
     """The page's own address for itself: one `rel=canonical` in its head; None if there are several that differ."""
     head = tree.head
-    nodes = head.css('link[rel~="canonical" i][href]') if head is not None else []
+    nodes = css(head, 'link[rel~="canonical" i][href]') if head is not None else []
     if not nodes:
         return None
     resolve = joiner(base)

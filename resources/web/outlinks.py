@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser
 
+from .css import css
 from .links import MAX_LINKS, base_in
 from .url_merging import STANDARD
 from .url_policy import DEFAULT_POLICY, UrlPolicy
@@ -108,7 +109,7 @@ def read_outlinks(
     metas: list[tuple[str, str]] = []
     merged: list[tuple[str, str]] = []
     bases = []
-    for node in tree.css(_POINTERS):
+    for node in css(tree, _POINTERS):
         tag = node.tag_id
         if tag in _ANCHORS:
             attributes = node.attributes

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from .css import css
+
 __all__ = ["PageElements", "read_elements"]
 
 #: `[href]` for `a`, `area` and `base`: one attribute is cheaper to look for than three tags that have it.
@@ -48,7 +50,7 @@ def read_elements(tree: LexborHTMLParser) -> PageElements:
     anchor, datum = found.anchors.append, found.data.append
     in_body = False
     last = 0
-    for node in tree.css(_SELECTOR):
+    for node in css(tree, _SELECTOR):
         tag = node.tag_id
         if tag in _ANCHORS:
             anchor(node)
@@ -67,6 +69,6 @@ def read_elements(tree: LexborHTMLParser) -> PageElements:
                 found.unseen.append(node)
     if not in_body and (body := tree.body) is not None:
         # A frameset takes the place of a body, which the parser still gives and whose text is still counted.
-        nodes = body.css("script,style,noscript,template")
+        nodes = css(body, "script,style,noscript,template")
         found.unseen = list({node.mem_id: node for node in nodes}.values())
     return found

@@ -19,6 +19,8 @@ from resources.extract.values import (
     read_money,
 )
 from resources.site.item_types import FieldRule
+from resources.web.css import css as find
+from resources.web.css import css_first as find_first
 from resources.web.structured_data import StructuredData, lookup
 from resources.web.urls import MAX_URL_LENGTH, url_without_credentials
 
@@ -80,9 +82,9 @@ class FieldReader:
         self, scope: LexborHTMLParser | LexborNode, css: str, page: PageContext, *, many: bool
     ) -> list[str]:
         if many:
-            nodes = scope.css(css)
+            nodes = find(scope, css)
         else:
-            node = scope.css_first(css)
+            node = find_first(scope, css)
             nodes = [node] if node is not None else []
         attribute = self.rule.attribute
         if attribute is None:

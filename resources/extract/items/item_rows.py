@@ -16,6 +16,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from resources.extract.values import BadValue
 from resources.site.item_types import ItemType
 from resources.site.patterns import PatternSet
+from resources.web.css import css
 from resources.web.structured_data import StructuredData
 
 from .columns import field_columns
@@ -95,7 +96,7 @@ class ItemExtractor:
             scopes: list[LexborHTMLParser | LexborNode] = [tree]
             if kind.rule.each is not None:
                 # A list of selectors may give an element more than once.
-                scopes = list({node.mem_id: node for node in tree.css(kind.rule.each)}.values())
+                scopes = list({node.mem_id: node for node in css(tree, kind.rule.each)}.values())
             for index, scope in enumerate(scopes):
                 if index >= MAX_ITEMS:
                     words = f"{len(scopes):,} items on one page; the first {MAX_ITEMS:,} were read"

@@ -9,6 +9,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from ..css import css, css_first
 from . import microdata, microformats, opengraph, rdfa
 from .addresses import Resolver
 from .dublin_core import DublinCore, Vocabulary, is_dublin_core
@@ -81,7 +82,7 @@ def extract(
     data = StructuredData()
     resolver = Resolver(tree, base_url)
     vocabulary: Vocabulary | None = None
-    for node in islice(tree.css("meta,script") if elements is None else elements, _MAX_ELEMENTS):
+    for node in islice(css(tree, "meta,script") if elements is None else elements, _MAX_ELEMENTS):
         given = node.attrs
         if node.tag == "script":
             kind = given.get("type")
@@ -111,7 +112,7 @@ def extract(
             break
     if vocabulary is not None:
         data.dublin_core += vocabulary.links(tree, resolver)
-    if tree.css_first(_RARER) is not None:
+    if css_first(tree, _RARER) is not None:
         if tree.css_first("[itemscope]") is not None:
             data.microdata = microdata.items(tree, resolver, data.problems)
         if tree.css_first(_RDFA) is not None:
