@@ -75,6 +75,23 @@ async def test_every_set_cookie_is_kept_and_none_is_sent_back(fetcher: WebFetche
     assert b"cookie" not in heads[1].lower()
 
 
+async def test_a_server_that_stalls_between_pages_costs_the_page_it_stalls_at(fetcher: WebFetcher) -> None:
+    peers = []
+
+    async def stall(visit: Visit) -> None:
+        peers.append(visit.writer.get_extra_info("peername"))
+        await asyncio.sleep(60)
+
+    cage = Cage(Beast("stall", stall, frozenset({"read_timeout"})))
+    async with cage.open():
+        before = await fetcher.fetch(FetchRequest(f"{cage.origin}/good1", PROFILE))
+        stalled = [await fetcher.fetch(FetchRequest(cage.url, PROFILE)) for _ in range(2)]
+        after = await fetcher.fetch(FetchRequest(f"{cage.origin}/good2", PROFILE))
+    assert [str(result.cause) for result in stalled] == ["read_timeout"] * 2
+    assert (before.status, after.status) == (200, 200)
+    assert len(set(peers)) == 2  # a connection that stalled is not asked again
+
+
 @pytest.mark.parametrize(
     ("octets", "expected"), [("/caf\xc3\xa9", "/caf\u00e9"), ("/caf\xe9", "/caf\u00e9"), ("/plain", "/plain")]
 )

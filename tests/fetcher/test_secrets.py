@@ -172,7 +172,9 @@ proxies: {urls: ["http://user:${PROXY_PASSWORD}@proxy.example:3128"]}
     rules = territory.rules("shop.example")
     assert rules is not None
     assert PageExtractor(rules, territory)
-    with pytest.raises(MissingSecret, match="site shop: identity.headers.Authorization needs .* SHOP_TOKEN"):
+    with pytest.raises(
+        MissingSecret, match=r"site shop: identity\.headers\.Authorization needs .* SHOP_TOKEN"
+    ):
         _ = rules.profile
     monkeypatch.setenv("SHOP_TOKEN", SECRET)
     with pytest.raises(MissingSecret, match="PROXY_PASSWORD"):
