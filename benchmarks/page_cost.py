@@ -30,8 +30,8 @@ __all__ = ["main"]
 
 #: Part → (module, name within it, what it cannot go below). A part within another is taken off that one's figure.
 _PARTS: dict[str, tuple[str, str, str]] = {
-    "parse (Lexbor)": ("resources.crawler.page_links", "parse_html", "the parser itself: 110 MB/s"),
-    "bounding the markup first": ("resources.web.html_document", "bounded", "5 µs for an ordinary page; large ones are searched"),
+    "parse (Lexbor)": ("resources.crawler.page_links", "parse_and_tell", "the parser itself: 110 MB/s"),
+    "bounding the markup first": ("resources.web.html_document", "cut_of", "5 µs for an ordinary page; large ones are searched"),
     "links: walk, attributes, distinct addresses": ("resources.crawler.page_links", "read_outlinks", "the walk alone is a fifth of it, making attributes into Python's values two fifths"),
     "is it a wall?": ("resources.crawler.page_links", "judge_wall", "a tenth where links and paragraphs clear the page; the rest is reading the text of short pages"),
     "suspicious markup, encoding": ("resources.crawler.page_links", "PageReader._task", ""),
@@ -40,7 +40,7 @@ _PARTS: dict[str, tuple[str, str, str]] = {
     "when it is due again": ("resources.crawler.freshness", "due_at", ""),
     "head and log row": ("resources.crawler.digest", "Digester._head", "some 40 values"),
     "compression with the domain's dictionary": ("resources.pages.sqlite.bodies", "Bodies.compress", "zstd level 3 takes half and stores a sixth more"),
-    "training dictionaries": ("resources.pages.sqlite.store", "SqlitePages._train_if_due", "20 ms each, five to seven a domain"),
+    "training dictionaries": ("resources.pages.sqlite.store", "SqlitePages._train_if_due", "20 ms each, three or four a domain of a thousand pages"),
     "the rest of the page store's transaction": ("resources.pages.sqlite.store", "SqlitePages.put", ""),
     "frontier: claims": ("resources.frontier.sqlite.frontier", "SqliteFrontier.claim", ""),
     "frontier: commits with links, acks, log rows": ("resources.frontier.sqlite.frontier", "SqliteFrontier.commit", ""),
