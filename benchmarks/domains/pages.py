@@ -67,7 +67,7 @@ def operator_pages(domains: Sequence[str], run_id: str) -> list[Page]:
         Page("asset catalog", "/assets", ("fetched_pages",)),
         Page("runs", "/runs", ("Success", "night")),
         Page("runs timeline", "/overview/activity/timeline", ("nightcrawl", "night")),
-        Page("one run of 1,000 domains", f"/runs/{run_id}", (run_id[:8], "ASSET_")),
+        Page("one run", f"/runs/{run_id}", (run_id[:8], "ASSET_")),
         Page("automation", "/automation", ("nightly", "site_files")),
         Page("a sensor", "/locations/nightcrawl/sensors/site_files", ("site_files", "Latest tick")),
         Page("a schedule", "/locations/nightcrawl/schedules/nightly", ("nightly", "Latest tick")),

@@ -27,8 +27,8 @@ from resources.installation import Installation
 
 __all__ = ["Prepared", "command", "environment", "prepare", "serve"]
 
-#: Crawl runs at once. One run drives up to 1,000 domains, so this is about memory, not about politeness.
-CRAWL_RUNS = 4
+#: Crawl runs at once: 2,000 domains. This is about memory and cores, not about politeness.
+CRAWL_RUNS = 8
 #: A daemon that was heard of this recently may be alive: then nothing untagged is taken for lost.
 DAEMON_ALIVE_S = 45.0
 

@@ -33,6 +33,9 @@ _NO_CAPTURE = {
         "class": "NoOpComputeLogManager",
     }
 }
+#: Domains of one run here, where runs follow each other: with few, a slow domain at the end of one would keep all
+#: others waiting. A thousand hold 1.7 GB.
+AT_ONCE = 1_000
 #: Classes of errors that mean storage is in trouble.
 _STORAGE = {"FrontierError", "FrontierFull", "PageStoreError", "LedgerError", "StorageStuck", "WarehouseError",
             "WarehouseBusy", "PublishError", "OperationalError", "OSError"}  # fmt: skip
@@ -65,7 +68,7 @@ def run_graph(
     from crawl_assets.automation.start import prepare  # isort: skip
     from crawl_assets.partitions import contiguous
     from crawl_assets.partitions import domains as partitions
-    from crawl_assets.stages.pipeline import DOMAINS_PER_RUN, NIGHT_TAG, night
+    from crawl_assets.stages.pipeline import NIGHT_TAG, night
 
     wanted = tuple(domains)
     outcome = GraphOutcome()
@@ -88,7 +91,7 @@ def run_graph(
             raise CommandFailed(
                 f"no site file names {', '.join(missing)}: a wildcard's hosts come up as they are met"
             )
-        for first, last, _ in contiguous(keys, wanted, DOMAINS_PER_RUN):
+        for first, last, _ in contiguous(keys, wanted, AT_ONCE):
             run_id = str(uuid.uuid4())
             outcome.run_ids.append(run_id)
             on_run(lambda run_id=run_id: _cancel(instance, run_id))  # type: ignore[misc]
