@@ -43,6 +43,7 @@ class Ask:
     owed_s: float | None = None
     told: tuple[float, int, float, str] | None = None
     seen: list[bytes] = field(default_factory=list)
+    lost: int = 0  # slots whose time passed before they could be used
 
 
 @dataclass(slots=True)

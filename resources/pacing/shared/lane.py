@@ -22,8 +22,8 @@ class SharedLane(Lane):
     """
 
     __slots__ = (
-        "heard_at", "holders", "leading", "owed_news", "permits", "seen", "slots", "target",
-        "told", "told_cap", "told_gate", "told_rate",
+        "heard_at", "holders", "leading", "lost", "owed_news", "permits", "seen", "slots", "taken",
+        "target", "told", "told_cap", "told_gate", "told_rate",
     )  # fmt: skip
 
     def __init__(self, domain: str, limits: PaceLimits, row: LedgerRow | None, now: float) -> None:
@@ -35,6 +35,8 @@ class SharedLane(Lane):
         self.told_rate = 0.0
         self.told: tuple[float, int, float] | None = None  # what was last told by this worker
         self.slots: deque[float] = deque()
+        self.taken = math.inf  # instant of the slot that `due` stands for
+        self.lost = 0  # slots void because they were late, not told yet
         self.seen: list[bytes] = []
         self.owed_news: float | None = None
         self.heard_at = now

@@ -1,6 +1,7 @@
 """`SharedPacer`: the contract of `resources.pacing.base` for workers on many machines, which keep one pace.
 
-* *Rate.* Slots come from one token bucket on the server, booked some at a time and about half a second ahead.
+* *Rate.* Slots come from one token bucket on the server, booked some at a time and about half a second ahead. Any
+  window of W seconds holds at most 1.01 W + 0.06 seconds' worth of requests, one gap's and one a worker.
 * *Concurrency.* A worker sends only within permits; those of all workers together never exceed the cap. With
   fewer permits than workers they go round, so that nobody starves.
 * *Waits.* A Retry-After goes out at once and holds for all; a slot before the end of a wait is void.
@@ -39,9 +40,10 @@ TURN_S = 0.2
 URGENT_S = 0.02
 #: Permits lapse here before they do on the server (PERMIT_S of `turn.lua`, 20 s).
 LAPSE_S = 12.0
-#: A slot taken later than that is void: others have had theirs since. Where the limiter takes one request at a
-#: time, much sooner. Between them: a process that is held up for a moment makes it up, at its usual gaps.
-LATE_S, LATE_NO_BURST_S = 0.2, 0.03
+#: A slot taken later than that, and a gap, is void: what is late comes on top of what is in time, so this bounds by
+#: how many requests a window can exceed the rate. 3 % of two seconds; where the limiter takes one request at a time,
+#: half of it. Void slots are told to the server, which makes up for them at `CATCH_UP` of `turn.lua`.
+LATE_S, LATE_NO_BURST_S = 0.06, 0.03
 #: Displacement where the limiter takes one request at a time: more of it would only draw refusals.
 JITTER_NO_BURST = 0.02
 _REFUSALS = (429, 503)
@@ -161,17 +163,24 @@ class SharedPacer(Pacer):
         assert isinstance(lane, SharedLane)
         lane.interval = interval
         limits = lane.limits
-        jitter, late = limits.jitter, LATE_S
+        jitter, late, makes_up = limits.jitter, LATE_S, 1
         if lane.learner is not None and (lane.learner.limit_burst or NO_BURST) < NO_BURST:
-            jitter, late = min(jitter, JITTER_NO_BURST), LATE_NO_BURST_S
+            # What is made up for would be refused.
+            jitter, late, makes_up = min(jitter, JITTER_NO_BURST), LATE_NO_BURST_S, 0
+        if lane.taken < now - late - interval:
+            late = 0.0  # what was sent just now was late enough: nothing else of that time may follow it
+        lane.taken = math.inf
         while lane.slots:
             slot = lane.slots.popleft()
-            if slot < now - late - interval or slot < lane.gate:
-                continue  # void: its time has passed for everybody
+            if slot < lane.gate:
+                continue  # void: a wait is for everybody
+            if slot < now - late - interval:
+                lane.lost += makes_up
+                continue
             due = slot + self._random() * jitter * interval
             if limits.burst == 1 and lane.in_flight:
                 due = max(due, now + (1.0 - jitter) * interval)
-            lane.due = due
+            lane.due, lane.taken = due, slot
             break
         else:
             lane.due = math.inf
@@ -227,9 +236,9 @@ class SharedPacer(Pacer):
             lane.slots.clear()
         ask = Ask(
             lane.domain, lane.permits, max(0, lane.want) + lane.in_flight, wanted, lane.limits.burst, back, owed,
-            told, lane.seen,
+            told, lane.seen, lane.lost,
         )  # fmt: skip
-        lane.owed_news, lane.seen = None, []
+        lane.owed_news, lane.seen, lane.lost = None, [], 0
         return ask
 
     def _hear(self, now: float) -> None:
@@ -237,6 +246,7 @@ class SharedPacer(Pacer):
             for ask in self._exchange.unanswered.popleft():
                 lane = self._shared(ask.domain)
                 lane.seen = ask.seen + lane.seen
+                lane.lost += ask.lost
                 lane.told = None if ask.told is not None else lane.told
                 if ask.owed_s is not None and lane.owed_until > now:
                     lane.owed_news = lane.owed_until

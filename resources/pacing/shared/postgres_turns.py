@@ -89,5 +89,5 @@ def _words(ask: Ask, offset: float, cut: bool) -> dict[str, Any]:
     return {
         "domain": ask.domain, "hold": ask.hold, "want": ask.want, "slots": ask.slots, "burst": ask.burst,
         "owed": ask.owed_s, "told": told, "back": [slot + offset for slot in ask.back],
-        "seen": [each.decode() for each in ask.seen], "cut": cut,
+        "seen": [each.decode() for each in ask.seen], "cut": cut, "lost": ask.lost,
     }  # fmt: skip

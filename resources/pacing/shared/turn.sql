@@ -14,8 +14,10 @@ CREATE TABLE IF NOT EXISTS pace_state (
     owed       double precision NOT NULL DEFAULT 0,
     told       text,                          -- the leader's whole state, for its successor
     tat        double precision,              -- theoretical arrival time of the next slot
-    quiet      double precision NOT NULL DEFAULT 0  -- until then nothing new is given: see 0.
+    quiet      double precision NOT NULL DEFAULT 0, -- until then nothing new is given: see 0.
+    lost       double precision NOT NULL DEFAULT 0  -- slots that were given and not used, to be made up for
 ) WITH (fillfactor = 50);
+ALTER TABLE pace_state ADD COLUMN IF NOT EXISTS lost double precision NOT NULL DEFAULT 0; -- of an earlier version
 CREATE TABLE IF NOT EXISTS pace_permit (
     domain text NOT NULL,
     worker text NOT NULL,
@@ -34,7 +36,7 @@ CREATE INDEX IF NOT EXISTS pace_slot_domain ON pace_slot (domain, at);
 
 -- `ask`: domain, hold (permits it holds to), want (URLs it could request now), slots, burst, owed (seconds everybody
 -- must wait), told ([rate, cap, gate, state] of a leader with news), back (slots given back), seen, cut (true in the
--- first turn after a connection broke).
+-- first turn after a connection broke), lost (slots that were too late to be used).
 -- The answer is that of `lua/turn.lua`: now, leading (0 no, 1 yes, 2 just now), permits more, permits to hold at most,
 -- holders, rate, cap, gate, told, seconds after which to ask again, number of slots, slots, observations.
 CREATE OR REPLACE FUNCTION pace_turn(me text, ask jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -45,6 +47,8 @@ DECLARE
     ahead_s CONSTANT double precision := 1;
     again_s CONSTANT double precision := 0.2;
     soon_s CONSTANT double precision := 0.03;
+    catch_up CONSTANT double precision := 0.01;
+    sooner double precision;
     of_domain CONSTANT text := ask->>'domain';
     hold CONSTANT integer := (ask->>'hold')::integer;
     want CONSTANT integer := (ask->>'want')::integer;
@@ -165,7 +169,11 @@ BEGIN
     IF ask->'back' <> '[]' THEN
         INSERT INTO pace_slot SELECT of_domain, b::double precision FROM jsonb_array_elements_text(ask->'back') AS b;
     END IF;
-    DELETE FROM pace_slot WHERE domain = of_domain AND at < greatest(now, open_at);
+    DELETE FROM pace_slot WHERE domain = of_domain AND at < greatest(now, open_at, state.quiet);
+    -- Lost slots are made up for by gaps that much shorter, as in `lua/turn.lua`.
+    IF state.rate::double precision > 0 THEN
+        state.lost := least(state.lost + coalesce((ask->>'lost')::integer, 0), state.rate::double precision);
+    END IF;
     IF state.rate::double precision > 0 AND hold + extra > 0 AND open_at < 'infinity' AND slots_asked > 0 THEN
         WITH first AS (
             SELECT ctid FROM pace_slot WHERE domain = of_domain ORDER BY at LIMIT slots_asked
@@ -177,7 +185,9 @@ BEGIN
         WHILE cardinality(slots) < slots_asked LOOP
             slot := greatest(arrival - ((ask->>'burst')::integer - 1) * interval_s, now, open_at);
             EXIT WHEN cardinality(slots) > 0 AND slot > now + ahead_s;
-            arrival := greatest(arrival, slot) + interval_s;
+            sooner := least(state.lost, catch_up);
+            state.lost := state.lost - sooner;
+            arrival := greatest(arrival, slot) + interval_s * (1 - sooner);
             slots := slots || slot;
         END LOOP;
         IF cardinality(slots) > booked THEN state.tat := arrival; END IF;
@@ -191,8 +201,9 @@ BEGIN
         WITH gone AS (DELETE FROM pace_seen WHERE domain = of_domain RETURNING n, seen)
         SELECT coalesce(jsonb_agg(seen ORDER BY n), '[]') INTO heard FROM gone;
     END IF;
-    UPDATE pace_state SET (leader, lead_until, rate, cap, gate, owed, told, tat, quiet) = (
-        state.leader, state.lead_until, state.rate, state.cap, state.gate, state.owed, state.told, state.tat, state.quiet
+    UPDATE pace_state SET (leader, lead_until, rate, cap, gate, owed, told, tat, quiet, lost) = (
+        state.leader, state.lead_until, state.rate, state.cap, state.gate, state.owed, state.told, state.tat,
+        state.quiet, state.lost
     ) WHERE domain = of_domain;
     RETURN jsonb_build_array(
         now, leads, extra, target, holders, state.rate, state.cap, least(open_at, 1e12),

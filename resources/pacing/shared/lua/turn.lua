@@ -2,19 +2,22 @@
 -- One worker's turn on one domain: what it saw goes in; permits, slots and the pace in force come out.
 --
 -- KEYS[1] '<namespace>:{<domain>}:pace', a hash: leader, lead_until, rate, cap, gate, owed, told (the leader's
--- whole state, for its successor), tat (theoretical arrival time of the next slot). Beside it, same slot:
+-- whole state, for its successor), tat (theoretical arrival time of the next slot), quiet (until then nothing new
+-- is given: see 0), lost (slots that were given and not used, to be made up for). Beside it, same slot:
 --   …:p  permits by worker    …:u  workers by the end of their permits    …:w  who waits for one, since when
 --   …:g  since when a worker holds its permits without a break            …:o  observations for the leader
 --   …:f  slots that were given back
 -- All instants are this server's (TIME): clocks of workers do not matter.
 --
 -- ARGV: worker, permits it holds to, URLs it could request now, slots asked for, burst, seconds everybody must
--- wait ('' none), rate, cap, gate, told ('' each: not the leader, or nothing new), number of slots given back,
--- these slots, observations.
+-- wait ('' none), rate, cap, gate, told ('' each: not the leader, or nothing new), 1 in the first turn after a
+-- connection broke, slots that were too late to be used, number of slots given back, these slots, observations.
 -- Returns now, leading (0 no, 1 yes, 2 just now), permits more, permits to hold at most, holders, rate, cap,
 -- gate, told (only to a new leader), seconds after which to ask again, number of slots, slots, observations
 -- (only to the leader).
 local LEAD_S, PERMIT_S, SLICE_S, AHEAD_S, AGAIN_S, SOON_S = 3, 20, 4, 1, 0.2, 0.03
+-- Lost slots are made up for by gaps that much shorter: half of what a rate may be off. More than a second's are not.
+local CATCH_UP = 0.01
 local key = KEYS[1]
 local permits, ends, waiting, since, seen = key .. ':p', key .. ':u', key .. ':w', key .. ':g', key .. ':o'
 local free_slots = key .. ':f'
@@ -23,8 +26,17 @@ local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
 local function exact(number) return string.format('%.6f', number) end
 
-local leader, lead_until, rate, cap, gate, owed, told, tat =
-  unpack(redis.call('HMGET', key, 'leader', 'lead_until', 'rate', 'cap', 'gate', 'owed', 'told', 'tat'))
+local leader, lead_until, rate, cap, gate, owed, told, tat, quiet, lost = unpack(redis.call('HMGET', key,
+  'leader', 'lead_until', 'rate', 'cap', 'gate', 'owed', 'told', 'tat', 'quiet', 'lost'))
+
+-- 0. Where a connection broke the server may have crashed, and what it gave in its last moments be forgotten:
+-- slots of the next second, and permits, which those who hold them say within that time.
+if ARGV[11] == '1' then
+  quiet = exact(now + AHEAD_S)
+  tat = exact(math.max(tonumber(tat or '0'), now + AHEAD_S))
+  redis.call('HSET', key, 'quiet', quiet, 'tat', tat)
+end
+local silent = now < tonumber(quiet or '0')
 
 -- 1. The leader: whoever asks first, until it is not heard of for a while.
 local leading = 0
@@ -86,6 +98,9 @@ if want > 0 or hold > 0 then
     local before = hold == 0 and redis.call('ZCOUNT', waiting, '-inf', '(' .. exact(mine)) or queue
     extra = math.max(0, math.min(target - hold, free - before))
   end
+  if silent then
+    extra, target = 0, math.min(target, hold)
+  end
   if hold + extra == 0 and want > 0 then
     -- Ask again when the first of the holders has had its time.
     for i = 1, #held, 2 do
@@ -117,11 +132,12 @@ end
 -- `pacing.slots`, one for all workers.
 local slots = {}
 local asked = tonumber(ARGV[4])
-local back = tonumber(ARGV[11])
-for i = 12, 11 + back do redis.call('ZADD', free_slots, ARGV[i], ARGV[i]) end
-redis.call('ZREMRANGEBYSCORE', free_slots, '-inf', '(' .. exact(math.min(math.max(now, open_at), 1e12)))
+local back = tonumber(ARGV[13])
+for i = 14, 13 + back do redis.call('ZADD', free_slots, ARGV[i], ARGV[i]) end
+redis.call('ZREMRANGEBYSCORE', free_slots, '-inf', '(' .. exact(math.min(math.max(now, open_at, tonumber(quiet or '0')), 1e12)))
 if rate and tonumber(rate) > 0 then
   local interval = 1 / tonumber(rate)
+  local owing = math.min(tonumber(lost or '0') + tonumber(ARGV[12]), tonumber(rate))
   local arrival = tonumber(tat or exact(now))
   local tolerance = (tonumber(ARGV[5]) - 1) * interval
   local earliest = math.max(now, open_at)
@@ -134,16 +150,19 @@ if rate and tonumber(rate) > 0 then
     while #slots < asked do
       local slot = math.max(arrival - tolerance, earliest)
       if #slots > 0 and slot > now + AHEAD_S then break end
-      arrival = math.max(arrival, slot) + interval
+      local sooner = math.min(owing, CATCH_UP)
+      owing = owing - sooner
+      arrival = math.max(arrival, slot) + interval * (1 - sooner)
       slots[#slots + 1] = exact(slot)
     end
     if #slots > booked then redis.call('HSET', key, 'tat', exact(arrival)) end
   end
+  if owing ~= tonumber(lost or '0') then redis.call('HSET', key, 'lost', string.format('%.6f', owing)) end
 end
 
 -- 4. What was seen.
 if leading == 0 then
-  for i = 12 + back, #ARGV do redis.call('RPUSH', seen, ARGV[i]) end
+  for i = 14 + back, #ARGV do redis.call('RPUSH', seen, ARGV[i]) end
 end
 local heard = {}
 if leading > 0 then
