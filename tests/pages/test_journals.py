@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ import pytest
 from resources.object_store.bucket import Bucket
 from resources.pages.base import CorruptBody, Kind, PageStoreError
 from resources.pages.s3 import S3Pages
-from resources.pages.s3 import store as store_module
 from resources.pages.s3.journal import FOLDER
 from tests.fleet.servers import s3_place
 from tests.pages.samples import article, version
@@ -224,7 +224,6 @@ def test_a_kill_loses_no_page_of_any_domain(
 
     pages = S3Pages(place)
     check(pages)
-    monkeypatch.setattr(store_module, "ABANDONED_S", -1.0)
     for domain in DOMAINS:
         pages.maintain(domain)
     assert left(place) == []
@@ -232,3 +231,35 @@ def test_a_kill_loses_no_page_of_any_domain(
     assert all(not pages.verify(domain) for domain in DOMAINS[::7])
     pages.close()
     check(S3Pages(place))
+
+
+@pytest.mark.parametrize("settled", [True, False], ids=["before", "just after journals were settled"])
+@pytest.mark.parametrize("dense", [True, False])
+def test_a_page_touched_in_a_journal_outlives_the_merging_of_its_packs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settled: bool, dense: bool
+) -> None:
+    """A touch does not tell a version whole: who deletes the pack that does has to repeat it."""
+    place = s3_place(tmp_path)
+    pages, worker = S3Pages(place), S3Pages(place)
+    domain = "shop.example"
+    stored = [version(f"/{number}", article(number), 1.0, domain=domain) for number in range(9 * 8)]
+    for at in range(0, len(stored), 8):
+        pages.put(stored[at : at + 8])  # a pack each
+    for each in stored[:3]:
+        worker.touch([replace(each.head, validated_at=50.0)])  # a journal each
+    if not settled:
+        monkeypatch.setattr(pages, "_settle_all", lambda domain: None)
+    pages.maintain(domain, dense=dense)
+    for store in (pages, S3Pages(place)):
+        read = {head.url: (head.validated_at, body) for head, body in store.read(domain)}
+        assert len(read) == len(stored)
+        assert all(read[each.head.url] == (50.0, each.body) for each in stored[:3])
+        assert all(read[each.head.url][1] == each.body for each in stored)
+    worker.close()
+    pages.close()
+    again = S3Pages(place)
+    assert again.counts(domain)[0] == len(stored) and not again.verify(domain)
+    assert all(
+        found is not None and found.validated_at == 50.0
+        for found in (again.head(each.head.key, domain=domain) for each in stored[:3])
+    )

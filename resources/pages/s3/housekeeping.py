@@ -48,11 +48,12 @@ def repeat(
 ) -> set[str]:
     """Write anew what `sources` have the last word on; those that have to stay, because a body is damaged."""
     index = domains.index(domain)
-    said: dict[bytes, list[Version]] = {}  # versions on which a source has the last word, by body
+    said: dict[bytes, list[Version]] = {}  # versions that a source has the last word on, or tells, by body
     needed: dict[bytes, Version] = {}  # bodies that lie in a source
     for chain in index.pages.values():
         for version in chain:
-            if version.home in sources:
+            # Who only touched it did not tell it whole.
+            if version.home in sources or version.base in sources:
                 said.setdefault(version.content, []).append(version)
             place = index.bodies.get(version.content)
             if place is not None and place.pack in sources:

@@ -21,11 +21,13 @@ __all__ = ["Index", "Version"]
 
 @dataclass(slots=True)
 class Version:
-    """One version of one page. `home`: the pack whose event is the last word on its head."""
+    """One version of one page. `home`: the pack whose event is the last word on its head; `base`: the latest pack
+    that tells the version whole, which a touch does not."""
 
     order: Order
     revision: Order
     home: str
+    base: str
     content: bytes
     size: int
     packed: bytes
@@ -97,14 +99,17 @@ class Index:
         if (kind, key, order) in self.dropped:
             return
         versions = self.pages.setdefault((kind, key), [])
-        new = Version(order, revision, pack, content, size, b"")
+        new = Version(order, revision, pack, pack, content, size, b"")
         # 1. a version that is known: the later word on it holds; 2. by its order among the others
         for at, known in enumerate(versions):
             if known.order == order:
                 # The same word in two packs is the later one's: the earlier may go when it has been repeated.
                 if (known.revision, known.home) < (revision, pack):
                     new.packed = self._pack(record)
+                    new.base = max(known.base, pack)
                     versions[at] = new
+                else:
+                    known.base = max(known.base, pack)
                 return
         at = sum(known.order > order for known in versions)
         older = versions[at] if at < len(versions) else None
@@ -137,7 +142,7 @@ class Index:
         if not versions or versions[0].content != bytes.fromhex(record[2]) or versions[0].revision >= place:
             return
         old = versions[0]
-        versions[0] = Version(old.order, place, pack, old.content, old.size, self._pack(record))
+        versions[0] = Version(old.order, place, pack, old.base, old.content, old.size, self._pack(record))
 
     def _drop(self, kind: int, key: bytes, order: Order) -> None:
         self.dropped.add((kind, key, order))

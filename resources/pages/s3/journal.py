@@ -29,7 +29,6 @@ __all__ = [
     "journal_footer_length",
     "journal_name",
     "read_journal",
-    "written_at",
 ]
 
 #: Domains have no capital letters.
@@ -47,11 +46,6 @@ def journal_name() -> str:
 
 def is_journal(pack: str) -> bool:
     return pack.endswith(_MARK)
-
-
-def written_at(journal: str) -> float:
-    """When it was written, by its writer's clock."""
-    return int(journal.partition("-")[0]) / 1e9
 
 
 def journal_data(parts: Mapping[str, PackWriter]) -> bytes:

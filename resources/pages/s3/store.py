@@ -31,7 +31,7 @@ from resources.pages.incoming import check_versions
 from resources.pages.s3.domains import Domains
 from resources.pages.s3.housekeeping import merge, repeat
 from resources.pages.s3.index import Index
-from resources.pages.s3.journal import FEW, FEW_BYTES, Unsettled, written_at
+from resources.pages.s3.journal import FEW, FEW_BYTES, Unsettled
 from resources.pages.s3.pack import PackWriter, Place, head_record
 
 __all__ = ["S3Pages"]
@@ -46,8 +46,6 @@ PACK_BYTES = 32 * 1024 * 1024
 #: that readers of any domain look at, and makes the packs worth their price.
 SETTLE_BYTES = 64 * 1024 * 1024
 SETTLE_S = 300.0
-#: A journal that is as old as this has no writer any more: `maintain` settles it.
-ABANDONED_S = 3600.0
 #: Packs read ahead.
 AHEAD = 4
 
@@ -179,7 +177,7 @@ class S3Pages:
             log.warning("journals stay, until `maintain` comes to their domains: %s", wrong)
 
     def _settle_all(self, domain: str) -> None:
-        """Before versions of a domain are dropped: a journal has no say any more in what that leaves."""
+        """Before versions of a domain are dropped or moved: a journal has no say any more in what that leaves."""
         self._settle({name for name, of in self._domains.journals().items() if domain in of}, {})
 
     def _settle(self, names: set[str], bodies: dict[bytes, bytes]) -> None:
@@ -225,9 +223,7 @@ class S3Pages:
         return count
 
     def maintain(self, domain: str, *, dense: bool = False) -> None:
-        journals = self._domains.journals()
-        old = {name for name in journals if time.time() - written_at(name) > ABANDONED_S}
-        self._settle({name for name in old if domain in journals[name]}, {})
+        self._settle_all(domain)
         self._domains.refresh(domain)
         merge(self._domains, domain, self._body, dense=dense)
 
