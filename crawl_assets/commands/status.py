@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,11 +44,16 @@ def status(
     say(f"published {found['published_at'] or 'nothing yet'}")
 
 
+def _published(installation: Installation) -> Path | None:
+    if "://" in installation.tables:
+        from resources.warehouse.read import published_path
+
+        return published_path(installation)
+    # In a folder it is a file: whoever only asks for its age need not load DuckDB.
+    return installation.published if installation.published.exists() else None
+
+
 def _facts(installation: Installation, only: list[str]) -> dict[str, Any]:
-    from pathlib import Path
-
-    from resources.warehouse.read import published_path
-
     now = time.time()
     known: dict[str, Any] = {
         "data": str(installation.data),
@@ -55,7 +61,7 @@ def _facts(installation: Installation, only: list[str]) -> dict[str, Any]:
         "workers": [],
         "published_at": None,
     }
-    if published := published_path(installation):
+    if published := _published(installation):
         known["published_at"] = instant(published.stat().st_mtime)
     if not installation.shared and not Path(installation.frontier).exists():
         return known
@@ -76,7 +82,6 @@ def _facts(installation: Installation, only: list[str]) -> dict[str, Any]:
 
 
 def _paces(installation: Installation) -> dict[str, LedgerRow]:
-    from pathlib import Path
 
     if not installation.shared and not Path(installation.ledger).exists():
         return {}
