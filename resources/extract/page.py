@@ -65,7 +65,7 @@ class PageExtractor:
         url = head.final_url or head.url
         elements = read_elements(tree)
         base = base_in(elements.bases, url)
-        data = extract_structured(tree, url, elements.data)
+        data = extract_structured(tree, url, elements.data, utf8)
         result = ExtractedPage(page_row(head, tree, data, decision.encoding, base, elements.unseen))
         result.links = self._links.read(tree, elements.anchors, head.url, base, decision.encoding)
         if site.structured_data and data:

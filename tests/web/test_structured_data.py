@@ -274,3 +274,28 @@ def test_the_summary_prefers_what_is_most_deliberate() -> None:
 
 def test_a_page_without_any_is_false() -> None:
     assert not read("<title>x</title><meta name=viewport content=w><script>var a = 1</script>")
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        ("<div itemscope itemtype='http://schema.org/Offer'><i itemprop=price>1</i></div>", "microdata"),
+        ("<div ITEMSCOPE ITEMTYPE=http://schema.org/Offer><i itemprop=price>1</i></div>", "microdata"),
+        ("<div vocab='http://schema.org/' typeof=Offer><i property=price>1</i></div>", "rdfa"),
+        ("<div\ntypeOf='http://schema.org/Offer'><i property='http://schema.org/price'>1</i></div>", "rdfa"),
+        ("<div title=x\nabout = '#o'><i property='http://schema.org/price'>1</i></div>", "rdfa"),
+        ("<i title='x'about=#o property='http://schema.org/price'>1</i>", "rdfa"),
+        ("<i/resource=#o property='http://schema.org/itemOffered'>1</i>", "rdfa"),
+        ("<div class=h-entry><b class=p-name>x</b><a class=u-url href=/y>y</a></div>", "microformats"),
+        ("<div class='a h-card'><b class=p-name>x</b><a class=u-url href=/y>y</a></div>", "microformats"),
+        ("<div class='&#104;-card'><b class=p-name>x</b><a class=u-url href=/y>y</a></div>", "microformats"),
+        ('<div class="h&#x2d;card"><b class=p-name>x</b><a class=u-url href=/y>y</a></div>', "microformats"),
+        ("<div class = &#118;card><b class=fn>x</b><a class=url href=/y>y</a></div>", "microformats"),
+    ],
+)  # fmt: skip
+def test_every_spelling_of_a_rarer_format_is_found_in_the_octets_first(body: str, where: str) -> None:
+    markup = f"<html><body><p>about = resource</p>{body}".encode()
+    tree = LexborHTMLParser(markup)
+    data = extract(tree, "http://shop.example/", None, markup)
+    assert getattr(data, where)
+    assert data == extract(tree, "http://shop.example/")
