@@ -24,8 +24,16 @@ class Fleet:
     """`frontier` and `pages` are addresses; the ledger is where the frontier is, if that is shared."""
 
     def __init__(
-        self, site: RemoteSite, folder: Path, frontier: str, pace: dict[str, Any], pages: str = ""
+        self,
+        site: RemoteSite,
+        folder: Path,
+        frontier: str,
+        pace: dict[str, Any],
+        pages: str = "",
+        *,
+        short_leases: bool = True,
     ) -> None:
+        self.more_words = [] if short_leases else ["--usual-leases"]
         self.site = site
         one = Installation.at(folder / "data", folder / "sites")
         ledger = frontier if frontier.startswith(("redis", "postgresql")) else one.ledger
@@ -44,7 +52,7 @@ class Fleet:
         self.words.append(words)
         with words.open("w") as errors:
             worker = subprocess.Popen(
-                [*command, self.site.domain, *(["--seed"] if seed else [])],
+                [*command, self.site.domain, *(["--seed"] if seed else []), *self.more_words],
                 stdout=subprocess.PIPE, stderr=errors, text=True,
             )  # fmt: skip
         assert worker.stdout is not None

@@ -36,6 +36,8 @@ class Store:
         self._namespace = self.connection.namespace
         #: Domains by the token prefix of claim calls whose answer did not come.
         self.unsure: dict[bytes, str] = {}
+        #: Domains a worker had claims of when its leases were last renewed.
+        self.renewed: dict[str, frozenset[str]] = {}
         self._registered: set[bytes] = set()
         self._epoch = self.connection.epoch
 

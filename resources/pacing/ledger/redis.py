@@ -31,6 +31,11 @@ class RedisLedger:
     def __repr__(self) -> str:
         return f"<RedisLedger {self._connection.address.shown}>"
 
+    @property
+    def trips(self) -> int:
+        """Round trips to the server so far."""
+        return self._connection.trips
+
     def _key(self, part: str) -> bytes:
         namespace = self._connection.namespace
         return b"%s:{%s}:ledger:%s" % (namespace, namespace, part.encode("utf-8", "surrogatepass"))

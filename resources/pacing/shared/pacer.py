@@ -9,9 +9,9 @@
   the rate, the cap and the gate. When it is gone another goes on from its last state. Unlimited domains have
   nothing to learn: only permits and waits are shared there.
 
-Costs: turns are taken every `TURN_S` for all domains in one round trip, sooner when slots run out: at 100
-pages/s 0.05 trips a page. A worker that cannot reach the server sends nothing once its slots are used up, and
-lets its permits lapse before the server gives them away.
+Costs: turns are taken every `TURN_S` for all domains in one round trip (`TURN_UNLIMITED_S` where none has a rate),
+sooner when slots run out: at 100 pages/s 0.05 trips a page. A worker that cannot reach the server sends nothing once
+its slots are used up, and lets its permits lapse before the server gives them away.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ from resources.web.rate_limit import Quota
 
 __all__ = ["SharedPacer"]
 
-#: Between turns when nothing is urgent: how old what is told can be.
-TURN_S = 0.2
+#: Between turns when nothing is urgent: how old what is told can be. Where all domains are unlimited there are no
+#: slots to fetch: only waits of others to hear of and permits to hand on.
+TURN_S, TURN_UNLIMITED_S = 0.2, 0.5
 #: Never sooner than that after the last one: bounds the trips at any speed.
 URGENT_S = 0.02
 #: Permits lapse here before they do on the server (PERMIT_S of `turn.lua`, 20 s).
@@ -200,15 +201,17 @@ class SharedPacer(Pacer):
             self._hear(now)
         if now < self._turn_at or now < self._last_turn + URGENT_S or not self._exchange.idle:
             return
-        asks = []
+        asks, rest = [], TURN_UNLIMITED_S
         for domain, lane in list(self._active.items()):
+            if lane.learner is not None or not lane.permits:
+                rest = TURN_S
             if now - lane.heard_at > LAPSE_S and lane.permits:
                 lane.target = 0  # the server may have given the permits to others by now
             asks.append(self._ask(lane, now))
             if lane.want <= 0 and not lane.in_flight and not lane.permits:
                 del self._active[domain]
         self._last_turn = now
-        self._turn_at = now + TURN_S
+        self._turn_at = now + rest
         if asks:
             self._exchange.send(asks)
 
@@ -283,7 +286,9 @@ class SharedPacer(Pacer):
             self._turn_at = min(self._turn_at, now + URGENT_S)
         if lane.target < lane.permits and not lane.in_flight:
             self._turn_at = min(self._turn_at, now + URGENT_S)  # hand them on
-        self._turn_at = min(self._turn_at, now + answer.again)
+        someone_waits = lane.target < min(lane.permits, answer.ask.want)
+        if lane.learner is not None or someone_waits or not lane.permits:
+            self._turn_at = min(self._turn_at, now + answer.again)
         lane.stamp = 0
         if lane.want > 0:
             self._enqueue(lane, now)
