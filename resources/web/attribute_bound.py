@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["SMALL", "affordable_attributes"]
+__all__ = ["SMALL", "affordable_attributes", "end_beyond"]
 
 #: Smaller markup holds 10,000 attributes at most: 0.2 s.
 SMALL = 32_768
@@ -46,9 +46,9 @@ def affordable_attributes(markup: bytes) -> int | None:
     while here + leap < size:
         there = _end_within(markup, here, here + leap)
         if there is None:
-            there = _end_beyond(markup, here, here + leap)
+            there = end_beyond(markup, here, here + leap)
             # The ends that were leapt over: the stretch begins at the last of them.
-            while (nearer := _end_beyond(markup, here, here + 1)) < there:
+            while (nearer := end_beyond(markup, here, here + 1)) < there:
                 here = nearer
             start = _START.search(markup, here, there)
             if start is not None:
@@ -74,7 +74,7 @@ def _end_within(markup: bytes, after: int, until: int) -> int | None:
     return None
 
 
-def _end_beyond(markup: bytes, after: int, beyond: int) -> int:
+def end_beyond(markup: bytes, after: int, beyond: int) -> int:
     """The first certain `>` behind `beyond`; the length of the markup if there is none. `after` is a certain one."""
     find, rfind = markup.find, markup.rfind
     looked = after
