@@ -14,6 +14,7 @@ import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from resources.crawler.order import CrawlOrder
 from resources.crawler.session import CrawlSession
@@ -50,7 +51,9 @@ async def main(
 if __name__ == "__main__":
     logging.basicConfig(level=logging.WARNING, format="%(process)d %(asctime)s %(name)s %(message)s")
     words = json.loads(sys.argv[1])
-    places = {name: Path(value) if name in ("data", "sites") else value for name, value in words.items()}
+    places: dict[str, Any] = {
+        name: Path(value) if name in ("data", "sites") else value for name, value in words.items()
+    }
     names = tuple(word for word in sys.argv[3:] if not word.startswith("--"))
     seed, short_leases = "--seed" in sys.argv, "--usual-leases" not in sys.argv
     asyncio.run(main(Installation(**places), sys.argv[2], names, seed, short_leases))
