@@ -47,10 +47,19 @@ class Reply:
     """What a turn gave, by name."""
 
     def __init__(
-        self, turns: Turns, worker: str, hold: int, slots: int, lost: int = 0, rate: float = 0.0
+        self,
+        turns: Turns,
+        worker: str,
+        hold: int,
+        slots: int,
+        *,
+        lost: int = 0,
+        rate: float = 0.0,
+        back: list[float] | None = None,
     ) -> None:
         told = (rate, 4, 0.0, "{}") if rate else None
-        (raw,) = turns.take(worker, [Ask(DOMAIN, hold, 9, slots, 1, [], told=told, lost=lost)], 0.0)
+        ask = Ask(DOMAIN, hold, 9, slots, 1, back or [], told=told, lost=lost)
+        (raw,) = turns.take(worker, [ask], 0.0)
         self.now, self.permits = float(raw[0]), int(raw[2])
         self.slots = [float(each) for each in raw[11 : 11 + int(raw[10])]]
 
@@ -72,6 +81,15 @@ def test_lost_slots_come_again_by_gaps_that_are_one_per_cent_shorter(opened: lis
     assert gaps(Reply(one, "a", 1, 10, lost=2)) == pytest.approx([0.99 / RATE] * 9, abs=5e-6)
     # Whoever asks: what one lost is owed to all.
     assert gaps(Reply(two, "b", 1, 10)) == pytest.approx([0.99 / RATE] * 9, abs=5e-6)
+
+
+def test_slots_given_back_go_to_others_and_those_that_passed_are_made_up_for(opened: list[Turns]) -> None:
+    one, two = opened
+    lead(one, "a")
+    first = Reply(one, "a", 1, 10)
+    again = Reply(two, "b", 1, 2, back=[first.now - 0.1, *first.slots[-2:]])
+    assert again.slots == pytest.approx(first.slots[-2:], abs=5e-6)
+    assert gaps(Reply(one, "a", 1, 10)) == pytest.approx([0.99 / RATE] * 9, abs=5e-6)
 
 
 def test_of_lost_slots_no_more_than_a_second_is_owed(opened: list[Turns]) -> None:

@@ -60,6 +60,16 @@ class SharedLane(Lane):
         if not self.leading and self.learner is not None:
             self.gate = max(self.gate, self.told_gate)
 
+    def hand_back(self) -> list[float]:
+        """Take the slots in hand off, the booked one too: used later, it would come beside another's."""
+        back = list(self.slots)
+        self.slots.clear()
+        if self.taken < math.inf:
+            back.append(self.taken)
+            self.due = self.taken = math.inf
+            self.stamp = 0
+        return back
+
     @property
     def stock(self) -> int:
         """Slots this worker should have in hand."""

@@ -77,7 +77,7 @@ class SharedPacer(Pacer):
         """Give permits and slots back and end the thread."""
         self._hear(self._clock.now())
         asks = [
-            Ask(lane.domain, lane.in_flight, 0, 0, lane.limits.burst, list(lane.slots), seen=lane.seen)
+            Ask(lane.domain, lane.in_flight, 0, 0, lane.limits.burst, lane.hand_back(), seen=lane.seen)
             for lane in self._active.values()
         ]
         if asks:
@@ -108,6 +108,8 @@ class SharedPacer(Pacer):
             self._turn_at = 0.0
         elif n <= 0 < lane.want and not lane.in_flight:
             self._turn_at = min(self._turn_at, self._last_turn + URGENT_S)  # others may want the permits
+        elif lane.want <= 0 < n and lane.due == math.inf:
+            self._turn_at = min(self._turn_at, self._last_turn + URGENT_S)  # its slots were given back
         super().want(domain, n)
 
     def take(self, now: float) -> Slot | None:
@@ -235,8 +237,7 @@ class SharedPacer(Pacer):
         owed = None if lane.owed_news is None else max(0.0, lane.owed_news - now)
         back: list[float] = []
         if not lane.permits or lane.want <= 0:
-            back = [slot for slot in lane.slots if slot > now]
-            lane.slots.clear()
+            back = lane.hand_back()
         ask = Ask(
             lane.domain, lane.permits, max(0, lane.want) + lane.in_flight, wanted, lane.limits.burst, back, owed,
             told, lane.seen, lane.lost,

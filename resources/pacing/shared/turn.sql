@@ -49,6 +49,7 @@ DECLARE
     soon_s CONSTANT double precision := 0.03;
     catch_up CONSTANT double precision := 0.01;
     sooner double precision;
+    passed integer;
     of_domain CONSTANT text := ask->>'domain';
     hold CONSTANT integer := (ask->>'hold')::integer;
     want CONSTANT integer := (ask->>'want')::integer;
@@ -164,15 +165,17 @@ BEGIN
         DELETE FROM pace_permit WHERE domain = of_domain AND worker = me;
     END IF;
 
-    -- 3. Slots: those given back that are still to come, then new ones by the generic cell rate algorithm of
+    -- 3. Slots: those given back that are still to come (others are lost, but for a wait), then new ones by the generic cell rate algorithm of
     -- `pacing.slots`, one for all workers.
     IF ask->'back' <> '[]' THEN
         INSERT INTO pace_slot SELECT of_domain, b::double precision FROM jsonb_array_elements_text(ask->'back') AS b;
     END IF;
     DELETE FROM pace_slot WHERE domain = of_domain AND at < greatest(now, open_at, state.quiet);
+    GET DIAGNOSTICS passed = ROW_COUNT;
+    IF open_at > now OR state.quiet > now THEN passed := 0; END IF;
     -- Lost slots are made up for by gaps that much shorter, as in `lua/turn.lua`.
     IF state.rate::double precision > 0 THEN
-        state.lost := least(state.lost + coalesce((ask->>'lost')::integer, 0), state.rate::double precision);
+        state.lost := least(state.lost + coalesce((ask->>'lost')::integer, 0) + passed, state.rate::double precision);
     END IF;
     IF state.rate::double precision > 0 AND hold + extra > 0 AND open_at < 'infinity' AND slots_asked > 0 THEN
         WITH first AS (

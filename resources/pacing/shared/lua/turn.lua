@@ -128,16 +128,17 @@ else
   redis.call('HDEL', since, worker .. ':asked')
 end
 
--- 3. Slots: those given back that are still to come, then new ones by the generic cell rate algorithm of
+-- 3. Slots: those given back that are still to come (others are lost, but for a wait), then new ones by the generic cell rate algorithm of
 -- `pacing.slots`, one for all workers.
 local slots = {}
 local asked = tonumber(ARGV[4])
 local back = tonumber(ARGV[13])
 for i = 14, 13 + back do redis.call('ZADD', free_slots, ARGV[i], ARGV[i]) end
-redis.call('ZREMRANGEBYSCORE', free_slots, '-inf', '(' .. exact(math.min(math.max(now, open_at, tonumber(quiet or '0')), 1e12)))
+local passed = redis.call('ZREMRANGEBYSCORE', free_slots, '-inf', '(' .. exact(math.min(math.max(now, open_at, tonumber(quiet or '0')), 1e12)))
+if open_at > now or silent then passed = 0 end
 if rate and tonumber(rate) > 0 then
   local interval = 1 / tonumber(rate)
-  local owing = math.min(tonumber(lost or '0') + tonumber(ARGV[12]), tonumber(rate))
+  local owing = math.min(tonumber(lost or '0') + tonumber(ARGV[12]) + passed, tonumber(rate))
   local arrival = tonumber(tat or exact(now))
   local tolerance = (tonumber(ARGV[5]) - 1) * interval
   local earliest = math.max(now, open_at)
