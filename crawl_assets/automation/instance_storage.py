@@ -7,8 +7,8 @@ each domain and check, some 300 MB a run: 5,000 domains would wait half an hour 
 * announcements of one run are one transaction in each of the two databases (`store_event_batch`);
 * the row of a domain's planned check says what is planned, without the list. The event in the run's log has it;
 * whether a partition exists is asked once for all of them: the page of checks asks it for each domain and check, which
-  was 80,000 openings of a database after a night, and minutes of waiting for the first who looked. What it makes of
-  the answers is check_states.py.
+  was 80,000 openings of a database after a night, and minutes of waiting for the first who looked;
+* the state of checks over domains is computed by check_states.py.
 
 What is read is unchanged, and an instance can go back to `storage: {sqlite: …}` at any time. What a run itself writes
 is made cheap by stages/event_log.py.
@@ -19,6 +19,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -29,13 +30,14 @@ from dagster._core.storage.asset_check_execution_record import AssetCheckExecuti
 from dagster._core.storage.asset_check_state import AssetCheckState
 from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, SqlEventLogStorageTable
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
 from dagster._core.storage.sqlite_storage import (
     DagsterSqliteStorage,
     _event_logs_directory,
 )
 from dagster._serdes import ConfigurableClassData, serialize_value
 
-from crawl_assets.automation.check_states import check_states
+from crawl_assets.automation.check_states import CREATE_INDEX, CheckStates
 
 __all__ = ["BatchedEventLog", "NightlyStorage"]
 
@@ -62,6 +64,17 @@ class BatchedEventLog(SqliteEventLogStorage):
         super().__init__(base_dir, inst_data)
         os.environ.setdefault(BATCH_SIZE, str(TOGETHER))
         self._partitions: dict[str, tuple[float, frozenset[str]]] = {}
+        self._check_states = CheckStates(Path(self.path_for_shard(INDEX_SHARD_NAME)))
+
+    def upgrade(self) -> None:
+        """As Dagster does, and an index for the pages of checks."""
+        super().upgrade()
+        with self.index_connection() as connection:
+            connection.execute(CREATE_INDEX)
+
+    def dispose(self) -> None:
+        self._check_states.close()
+        super().dispose()
 
     def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
         """Numbered cases: 1. announcements of one run: together; 2. anything else: one by one, as Dagster does."""
@@ -99,13 +112,17 @@ class BatchedEventLog(SqliteEventLogStorage):
     def get_asset_check_state(
         self, keys: Sequence[tuple[dg.AssetCheckKey, dg.PartitionsDefinition | None]]
     ) -> Mapping[dg.AssetCheckKey, AssetCheckState]:
-        """Of checks with partitions by `check_states`, of the others by Dagster."""
-        partitioned = {key: partitions for key, partitions in keys if partitions is not None}
-        others = [(key, None) for key, partitions in keys if partitions is None]
+        """Of checks over domains by check_states.py, of the others by Dagster."""
+        dynamic = {
+            key: partitions
+            for key, partitions in keys
+            if isinstance(partitions, dg.DynamicPartitionsDefinition)
+        }
+        others = [(key, partitions) for key, partitions in keys if key not in dynamic]
         found = dict(super().get_asset_check_state(others)) if others else {}
-        if partitioned:
-            infos = self.get_asset_check_partition_info(list(partitioned), after_storage_id=0)
-            found |= check_states(self._instance, partitioned, infos)
+        if dynamic:
+            with self.index_connection() as connection:
+                found |= self._check_states.of(self._instance, connection, dynamic)
         return found
 
     def delete_dynamic_partition(self, partitions_def_name: str, partition_key: str) -> None:

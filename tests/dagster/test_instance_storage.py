@@ -165,3 +165,7 @@ def test_the_states_of_checks_are_those_dagster_computes(tmp_path: Path, fresh_i
         assert ours == plain
         shown = {status.name: subset.size for status, subset in ours.subsets.items() if subset.size}
         assert "FAILED" not in shown and shown["EXECUTION_FAILED"] == len(KEYS) - 3
+        assert states()[0] is ours, "nothing was written, and it was computed again"
+        instance.report_runless_asset_event(dg.AssetMaterialization(asset, partition=KEYS[0]))
+        again, plain = states()
+        assert again == plain and again != ours
