@@ -1,15 +1,19 @@
-"""`nightcrawl maintain`: housekeeping of the stored pages, here and now."""
+"""`nightcrawl maintain`: housekeeping of the stored pages and of Dagster's event log, here and now."""
 
 from __future__ import annotations
 
+import contextlib
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .exit_codes import ExitCode
 from .failures import CommandFailed
 from .terminal import count, say, size
+
+if TYPE_CHECKING:
+    from resources.installation import Installation
 
 __all__ = ["maintain"]
 
@@ -26,7 +30,8 @@ def maintain(
     ] = None,
 ) -> None:
     """Compress stored pages better and give room back. Nothing that is read changes; every night does it too, for what
-    it fetched. A domain that is being crawled is left out."""
+    it fetched. A domain that is being crawled is left out. Where none is named, events of runs that ended long ago are
+    forgotten too (NIGHTCRAWL_EVENT_DAYS)."""
     from resources.crawler.liveness import worker_name
     from resources.crawler.upkeep import Kept, due_for_upkeep, keep_up
     from resources.installation import Installation
@@ -65,6 +70,41 @@ def maintain(
         frontier.close()
         pages.close()
     say(f"stored bodies: {size(before)} are now {size(after)}")
+    waiting = 0 if domain else _forget_events(installation, until)
+    if waiting:
+        say(f"{waiting} old run(s) wait: the same command, or the next night, does them")
     if left:
         say(f"{left} domain(s) wait: the same command, or the next night, does them")
+    if left or waiting:
         raise typer.Exit(ExitCode.BAD_NEWS)
+
+
+def _forget_events(installation: Installation, until: float | None) -> int:
+    """Forget the events of old runs until the time is up; how many runs are left. Where Dagster never ran: nothing."""
+    if not (installation.data / "dagster").is_dir():
+        return 0
+    import dagster as dg
+
+    from crawl_assets.automation.event_retention import forget_run, forgettable_runs, kept_days
+
+    from .instance import dagster_home
+
+    try:
+        days = kept_days()
+    except ValueError as error:
+        raise CommandFailed(str(error)) from error
+    if days is None:
+        return 0
+    home = dagster_home(installation)
+    done = freed = 0
+    # Paths in dagster.yaml are relative to the folder Dagster runs in.
+    with contextlib.chdir(home), dg.DagsterInstance.from_config(str(home)) as instance:
+        due = forgettable_runs(instance, days)
+        for run_id in due:
+            if until is not None and time.monotonic() >= until:
+                break
+            freed += forget_run(instance, run_id).freed
+            done += 1
+    if due:
+        say(f"event log: {count(done)} runs older than {days:g} days, {size(freed)} freed")
+    return len(due) - done

@@ -1,4 +1,5 @@
-"""At the end of a night: the page store's housekeeping for domains with new bodies, for a bounded time.
+"""At the end of a night: the housekeeping of the page store, for domains with new bodies, and of Dagster's event log,
+for runs of long ago; each for a bounded time.
 
 Tables are published by then: nobody waits for it but the end of the run. What it is stopped in, or has no time for, the
 next night goes on with.
@@ -8,18 +9,49 @@ from __future__ import annotations
 
 import time
 
+from crawl_assets.automation.event_retention import forget_run, forgettable_runs, kept_days
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.raw import ASSET as RAW
 from resources.crawler.liveness import worker_name
 from resources.crawler.upkeep import Kept, due_for_upkeep, keep_up
 
-__all__ = ["AT_MOST_S", "upkeep"]
+__all__ = ["AT_MOST_S", "EVENTS_AT_MOST_S", "upkeep"]
 
 #: Of each run: a report that comes five minutes later is still there in the morning.
 AT_MOST_S = 300.0
+#: Of each run, for old events: a night adds as many runs as it makes old, and one takes a fraction of a second.
+EVENTS_AT_MOST_S = 60.0
 
 
 async def upkeep(night: Night) -> None:
+    """Both, one after the other."""
+    await _pages(night)
+    await _events(night)
+
+
+async def _events(night: Night) -> None:
+    """Forget the events of runs that ended long ago (automation/event_retention.py)."""
+    try:
+        days = kept_days()
+    except ValueError as error:
+        night.say(str(error))  # a night that is done does not fail for a setting of its housekeeping
+        return
+    if days is None:
+        return
+    begin, done, freed = time.monotonic(), 0, 0
+    due = await night.call(forgettable_runs, night.instance, days)
+    for run_id in due:
+        if night.stop.is_set() or time.monotonic() - begin > EVENTS_AT_MOST_S:
+            break
+        # One run a call: the thread that talks to Dagster is free in between.
+        told = await night.call(forget_run, night.instance, run_id)
+        done, freed = done + 1, freed + told.freed
+    if due:
+        left = f"; {len(due) - done} wait for the next night" if done < len(due) else ""
+        night.say(f"event log: {done} run(s) older than {days:g} days, {freed:,} bytes freed{left}")
+
+
+async def _pages(night: Night) -> None:
     """Keep the stored pages of the run's domains in order; each that became smaller is observed on `raw_html`."""
     frontier, pages = night.storage.frontier, night.storage.pages
     owner = worker_name()
