@@ -16,6 +16,7 @@ from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from ..css import css, css_first
 from ..html_document import parse_html
 from .phrases import JS_REQUIRED
 from .raw_marks import Glance, glance
@@ -101,15 +102,15 @@ def parse_page(
         return page
     whole = own.clone() if page.marks else None
     if "noscript" in seen.not_text:
-        page.noscript = normal(" ".join(node.text(separator=" ") for node in own.css("noscript")))[:4000]
+        page.noscript = normal(" ".join(node.text(separator=" ") for node in css(own, "noscript")))[:4000]
     _strip(own, seen)
     shown = own.body.text(separator=" ") if own.body is not None else ""
     page.text = normal(shown[:_MAX_TEXT])
     page.weight = _weight(page.text)
-    page.headings = tuple(normal(node.text(separator=" "))[:300] for node in own.css("h1,h2")[:6])
+    page.headings = tuple(normal(node.text(separator=" "))[:300] for node in css(own, "h1,h2")[:6])
     shell = page.weight < ROOT_WEIGHT or (page.weight < SHELL and asks_for_scripts(page))
     if detailed or shell or (page.weight <= CONTENT and page.marks):
-        page.links = len(own.css("a[href]"))
+        page.links = len(css(own, "a[href]"))
         _collect_marks(page, parse_html(body) if whole is None else whole, body)
     return page
 
@@ -124,7 +125,7 @@ def _strip(tree: LexborHTMLParser, seen: Glance) -> None:
     tree.strip_tags(list(seen.not_text))
     if not seen.hiding:
         return
-    for node in tree.css(_HIDDEN):
+    for node in css(tree, _HIDDEN):
         # A page whose body starts hidden (anti-flicker, challenge) still shows that body in the end.
         if node.tag not in ("html", "body"):
             node.decompose()
@@ -141,7 +142,7 @@ def _weight(text: str) -> int:
 def _title(tree: LexborHTMLParser) -> str:
     head = tree.head
     # Within the head alone: a selector for it would walk the whole tree, and most titles are there.
-    node = (head.css_first("title") if head is not None else None) or tree.css_first("title")
+    node = (css_first(head, "title") if head is not None else None) or css_first(tree, "title")
     return normal(node.text())[:300] if node is not None else ""
 
 
@@ -149,8 +150,8 @@ def _collect_marks(page: Page, tree: LexborHTMLParser, body: str) -> None:
     page.detailed = True
     inline: list[str] = []
     size = 0
-    page.metadata = tree.css_first('meta[property^="og:"],meta[name^="DC." i],[itemscope]') is not None
-    for node in tree.css("script"):
+    page.metadata = css_first(tree, 'meta[property^="og:"],meta[name^="DC." i],[itemscope]') is not None
+    for node in css(tree, "script"):
         if "json" in (node.attributes.get("type") or ""):
             page.metadata = True
         else:
@@ -165,14 +166,16 @@ def _collect_marks(page: Page, tree: LexborHTMLParser, body: str) -> None:
         page.comments = " ".join(re.findall(r"<!--(.{0,400})", body[:60_000], re.S)).lower()
     if page.marks or page.weight < ROOT_WEIGHT:
         page.names = frozenset(islice(_names(tree), _MAX_MARKS))
-    page.media = len(tree.css("img,video,audio,picture,canvas,svg,object,embed,iframe,frame,pre,code,math"))
+    page.media = len(css(tree, "img,video,audio,picture,canvas,svg,object,embed,iframe,frame,pre,code,math"))
     page.inputs = frozenset(
-        (node.attributes.get("type") or node.tag or "").lower() for node in tree.css("input,textarea")
+        (node.attributes.get("type") or node.tag or "").lower() for node in css(tree, "input,textarea")
     )
 
 
 def _sources(tree: LexborHTMLParser) -> Iterator[str]:
-    for node in tree.css("script[src],iframe[src],img[src],link[href],form[action],a[href],meta[http-equiv]"):
+    for node in css(
+        tree, "script[src],iframe[src],img[src],link[href],form[action],a[href],meta[http-equiv]"
+    ):
         attributes = node.attributes
         value = attributes.get("src") or attributes.get("action") or attributes.get("href")
         if node.tag == "meta":
@@ -187,7 +190,7 @@ def _sources(tree: LexborHTMLParser) -> Iterator[str]:
 
 def _names(tree: LexborHTMLParser) -> Iterator[str]:
     """`#id`, `.class`, `@data-translate` values, as written."""
-    for node in tree.css("[id],[class],[data-translate]"):
+    for node in css(tree, "[id],[class],[data-translate]"):
         yield from _node_names(node)
 
 

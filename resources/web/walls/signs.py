@@ -89,11 +89,18 @@ def strong_sign(page: Page, *, error: bool) -> Sign | None:
     if code is not None:
         return code
     zones = _marked_zones(page) | {"text": page.text[:CONTENT], "title": page.title, "comment": page.comments}
+    for zone, most in _MOST[error].items():
+        if page.weight > most:
+            zones[zone] = ""  # with so much text none of its marks counts
     for mark in _possible(STRONG_MARKS, _STRONG_SCANS, zones):
-        most = mark.thin if error or mark.zone != "text" else min(mark.thin, _LITTLE)
-        if page.weight <= most and (found := _search(mark, zones)):
+        if page.weight <= _most(mark, error=error) and (found := _search(mark, zones)):
             return Sign(mark.kind, mark.vendor, f"{mark.zone} {found}", 8)
     return None
+
+
+def _most(mark: Mark, *, error: bool) -> int:
+    """With how much text on the page the mark counts."""
+    return mark.thin if error or mark.zone != "text" else min(mark.thin, _LITTLE)
 
 
 def _scans(marks: Sequence[Mark]) -> dict[str, tuple[list[int], Scan]]:
@@ -105,6 +112,14 @@ def _scans(marks: Sequence[Mark]) -> dict[str, tuple[list[int], Scan]]:
 
 
 _STRONG_SCANS = _scans(STRONG_MARKS)
+#: By whether the status is an error: for each zone, with how much text any of its marks counts.
+_MOST = {
+    error: {
+        zone: max(_most(STRONG_MARKS[place], error=error) for place in places)
+        for zone, (places, _) in _STRONG_SCANS.items()
+    }
+    for error in (False, True)
+}
 _WIDGET_SCANS = _scans(WIDGETS)
 #: The last one: a search without results.
 _SENTENCE_SCAN = Scan([*(phrase.pattern for phrase in SENTENCES), _NO_RESULTS])
