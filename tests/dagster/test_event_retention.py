@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import time
@@ -17,9 +18,12 @@ from dagster._core.definitions.partitions.context import partition_loading_conte
 from dagster._core.events import AssetMaterializationPlannedData, DagsterEvent, StepMaterializationData
 from dagster._core.events import AssetObservationData as Observed
 from dagster._core.storage.event_log.schema import AssetEventTagsTable, SqlEventLogStorageTable
+from dagster._core.storage.runs.schema import RunsTable
 from sqlalchemy import func, select
+from typer.testing import CliRunner
 
 from crawl_assets.automation.event_retention import forget_run, forgettable_runs, kept_days
+from crawl_assets.cli import app
 from crawl_assets.definitions import defs
 from crawl_assets.partitions import domains
 from crawl_assets.stages.event_log import cheap_events
@@ -191,3 +195,27 @@ def test_how_long_events_are_kept_is_a_setting() -> None:
     for wrong in ("-1", "soon", "1", "nan", "inf"):
         with pytest.raises(ValueError, match="NIGHTCRAWL_EVENT_DAYS"):
             kept_days({"NIGHTCRAWL_EVENT_DAYS": wrong})
+
+
+def test_maintain_forgets_them_too(
+    tmp_path: Path, fresh_instance: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(fresh_instance, home)
+    (home / "dagster.yaml").write_text(OURS.format(folder=home))
+    for name, value in {"DAGSTER_HOME": home, "NIGHTCRAWL_DATA": tmp_path / "data"}.items():
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.setenv("NIGHTCRAWL_EVENT_DAYS", "30")
+    (tmp_path / "data" / "dagster").mkdir(parents=True)
+    long_ago = time.time() - 31 * DAY_S
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        old, young = a_run(instance, random.Random(1), 1), a_run(instance, random.Random(2), 2)
+        storage: Any = instance.event_log_storage
+        shards = [Path(storage.path_for_shard(run_id)) for run_id in (old, young)]
+        runs: Any = instance.run_storage
+        with runs.connect() as connection:
+            connection.execute(RunsTable.update().where(RunsTable.c.run_id == old).values(end_time=long_ago))
+    os.utime(shards[0], (long_ago, long_ago))
+    told = CliRunner().invoke(app, ["maintain"])
+    assert told.exit_code == 0 and "event log: 1 runs older than 30 days" in told.output
+    assert [shard.exists() for shard in shards] == [False, True]
