@@ -31,10 +31,10 @@ _MICROFORMATS = ",".join(f".{name}" for name in _CLASSES)
 #: The marks of formats that most pages have not, asked for in one walk: 8 µs each.
 _RARER = f"[itemscope],{_RDFA},{_MICROFORMATS}"
 #: Octets without which none of these is there, looked for in a third of the walk's time. Numbered cases, each wider than
-#: its mark: 1. a name that prose has not; 2. one that it has, with a value: without one it names the page itself, whose
+#: its mark: 1. a name that prose rarely has; 2. one that it has, with a value: without one it names the page itself, whose
 #: own properties are no RDFa here; 3. a class; 4. one that may be spelled with character references.
 _MAYBE = (
-    r"itemscope|typeof|vocab"
+    r"[\s\"'/](?:itemscope|typeof|vocab)[\s=/>]"
     r"|[\s\"'/](?:about|resource)\s*="
     rf"|{'|'.join(_CLASSES)}"
     r"""|class\s*=\s*(?:"[^"]*&|'[^']*&|[^\s"'>]*&)"""
