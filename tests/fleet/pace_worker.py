@@ -2,7 +2,8 @@
 
     python -m tests.fleet.pace_worker LEDGER HOST:PORT SECONDS LIMITS-AS-JSON
 
-Prints one JSON line at the end: requests, trips, statuses.
+Prints one JSON line at the end: requests, trips, statuses, and when (monotonic) how many slots were lost because this
+process was not let run in time.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from collections import Counter
+from collections.abc import Sequence
 
 from resources.clock import SystemClock
 from resources.pacing.base import Observation, Outcome, PaceLimits, Slot
 from resources.pacing.ledger.open import open_ledger
+from resources.pacing.shared.exchange import Ask
 from resources.pacing.shared.open import open_exchange
 from resources.pacing.shared.pacer import SharedPacer
 
@@ -27,6 +31,14 @@ async def work(ledger: str, address: str, seconds: float, limits: PaceLimits) ->
     exchange = open_exchange(ledger)
     assert exchange is not None
     pacer = SharedPacer(clock, open_ledger(ledger), exchange)
+    lost: list[tuple[float, int]] = []
+    send = exchange.send
+
+    def sends(asks: Sequence[Ask]) -> None:
+        lost.append((time.monotonic(), sum(ask.lost for ask in asks)))
+        send(asks)
+
+    exchange.send = sends  # type: ignore[method-assign]  # to listen in
     loop, wake = asyncio.get_running_loop(), asyncio.Event()
     pacer.when_news(lambda: loop.call_soon_threadsafe(wake.set))
     pacer.admit(DOMAIN, limits)
@@ -67,7 +79,8 @@ async def work(ledger: str, address: str, seconds: float, limits: PaceLimits) ->
     pacer.want(DOMAIN, 0)
     pacer.checkpoint(clock.now())
     pacer.close()
-    print(json.dumps({"requests": sum(statuses.values()), "trips": exchange.trips, "statuses": statuses}))
+    said = {"requests": sum(statuses.values()), "trips": exchange.trips, "statuses": statuses, "lost": lost}
+    print(json.dumps(said))
 
 
 if __name__ == "__main__":
