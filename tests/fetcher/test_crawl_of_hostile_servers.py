@@ -43,7 +43,7 @@ identity: {{user_agent: "zoo-visitor/1.0 (+https://visitor.example)"}}
 allow_private_addresses: ["127.0.0.0/8"]
 pace: {{rate: unlimited, concurrency: 2}}
 retry: {{attempts: 1}}
-limits: {{connect_timeout: 1s, read_timeout: 2s, total_timeout: 5s, max_body: 6MB}}
+limits: {{connect_timeout: 3s, read_timeout: 3s, total_timeout: 6s, max_body: 6MB}}
 """
     site, problems = load_site_text(text, f"cage{number}.yaml")
     assert site is not None, problems
@@ -136,7 +136,8 @@ async def test_the_beast_is_recorded_and_the_crawl_goes_on(beast: Beast, social:
     assert (found.cause or None) in causes, (found.outcome, found.error)
     assert found.duration_ms < 10_000
     for path in ("/", *GOOD):
-        assert row(social, cage, path).outcome == "ok", path
+        good = row(social, cage, path)
+        assert good.outcome == "ok", (path, good.cause, good.error)
     assert social.reports[cage.domain].end == "finished"
     assert State.LEASED not in social.states[cage.domain]
 
