@@ -10,6 +10,7 @@ What is in the file is the business of the subclass: frontier, page store.
 from __future__ import annotations
 
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,7 @@ CHECKPOINT_PAGES = 4096
 WAL_BYTES = 64 * 1024 * 1024
 
 
-class SqliteFile:
+class SqliteFile(ABC):
     """One connection. Used by one thread at a time."""
 
     #: What the file is called in messages.
@@ -67,16 +68,20 @@ class SqliteFile:
         return f"<{type(self).__name__} {self.path}{' read-only' if self.read_only else ''}>"
 
     # -- what is in it -----------------------------------------------------------------------------
+    @abstractmethod
     def schema(self) -> str:
         """The script that makes an empty file one of ours."""
-        raise NotImplementedError
 
     def before_the_first_page(self) -> None:
-        """Settings of a file that is still empty."""
+        """Settings of a file that is still empty: none, unless a subclass has some."""
+        return
 
     def upgrade(self, version: int) -> None:
-        """From an older version to this one, within a transaction."""
-        raise NotImplementedError
+        """From an older version to this one, within a transaction. Where there never was one, it is refused."""
+        raise self.failure(
+            f"{self.what} {self.path} says that its schema is of version {version}, which no release wrote; "
+            "nothing was changed: name another file, or restore this one"
+        )
 
     # -- opening -----------------------------------------------------------------------------------
     def _connect(self, cache_mb: int) -> sqlite3.Connection:

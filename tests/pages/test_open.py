@@ -78,6 +78,15 @@ def test_a_newer_schema(tmp_path: Path) -> None:
         open_pages(str(path))
 
 
+def test_a_schema_that_never_was(tmp_path: Path) -> None:
+    path = tmp_path / "pages.sqlite"
+    open_pages(str(path)).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = -1")
+    with pytest.raises(PageStoreError, match="version -1, which no release wrote"):
+        open_pages(str(path))
+
+
 def test_a_newer_layout(tmp_path: Path) -> None:
     open_pages(f"files:///{tmp_path}/pages").close()
     (tmp_path / "pages" / "version").write_text("99\n")
