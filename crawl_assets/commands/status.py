@@ -82,7 +82,6 @@ def _facts(installation: Installation, only: list[str]) -> dict[str, Any]:
 
 
 def _paces(installation: Installation) -> dict[str, LedgerRow]:
-
     if not installation.shared and not Path(installation.ledger).exists():
         return {}
     ledger = installation.open_ledger()

@@ -181,20 +181,18 @@ def _rates() -> Real:
 
 def _listing() -> Real:
     """Each page brings new links."""
-    paths = [f"/list?page={n}" for n in range(1, 151)]
-    items = [f"/thing/{words(f't{n}', 2).replace(' ', '-')}-x{n}y" for n in range(1500)]
-
-    def web(path: str) -> tuple[str, list[str]] | None:
-        if path in items:
-            return page(f"<p>{words(path, 20)}</p>")
-        n = int(path.partition("=")[2] or 1)
-        return page("<h1>All things</h1>", [*items[n * 10 - 10 : n * 10], *paths[n : n + 1]])
-
+    paths, items, web = _things()
     return Real("a listing", ["/list?page=1"], [*paths, *items], web)
 
 
 def _known_listing() -> Real:
     """The same, but every entry is known from elsewhere: nothing on the pages is new but their order."""
+    paths, items, web = _things()
+    return Real("a listing of what is known", [*items, "/list?page=1"], paths, web)
+
+
+def _things() -> tuple[list[str], list[str], Web]:
+    """150 pages of ten things each: the pages, the things, the site."""
     paths = [f"/list?page={n}" for n in range(1, 151)]
     items = [f"/thing/{words(f't{n}', 2).replace(' ', '-')}-x{n}y" for n in range(1500)]
 
@@ -204,7 +202,7 @@ def _known_listing() -> Real:
         n = int(path.partition("=")[2] or 1)
         return page("<h1>All things</h1>", [*items[n * 10 - 10 : n * 10], *paths[n : n + 1]])
 
-    return Real("a listing of what is known", [*items, "/list?page=1"], paths, web)
+    return paths, items, web
 
 
 def _products_of_an_index() -> Real:
