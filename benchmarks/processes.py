@@ -1,11 +1,15 @@
 """Two worker processes beside one: pages per second of the whole, on domains that are shared out.
 
-    python -m benchmarks.processes [--pages 20000] [--most 2] [--work DIR]
+    python -m benchmarks.processes [--pages 20000] [--most 2] [--one-processor-each] [--work DIR]
 
 Made pages of 10 KB with 50 links, unlimited pace, as many domains as the most workers; each worker crawls its share
 of them from the same data folder. With two processors in all, nginx and whatever else runs take their part of them:
 so the CPU seconds of our processes and of nginx are printed too, and how many times one worker's pages so many workers
 would fetch on processors of their own, by what a page costs them.
+
+A worker left to itself keeps more than one processor busy (compression, SQLite and the transport have threads).
+`--one-processor-each` holds each to a processor of its own, as a container with a limit of one CPU is held: what a
+further processor brings, and not what is left of the first one's.
 """
 
 from __future__ import annotations
@@ -40,21 +44,24 @@ class Measured:
 
 
 def crawl(
-    folder: Path, seeds: dict[str, str], workers: int, expected: int | None, server: list[str]
+    folder: Path, seeds: dict[str, str], workers: int, expected: int | None, server: list[str], *, held: bool
 ) -> Measured:
-    """One crawl by so many workers, from the first start to the last end. `server`: the process ids of nginx."""
+    """One crawl by so many workers, from the first start to the last end. `server`: the process ids of nginx.
+
+    `held`: each worker to a processor of its own.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     installation(folder, seeds).prepare()
     pairs = [f"{domain}={seed}" for domain, seed in seeds.items()]
     begin, before = time.monotonic(), sum(map(cpu_of, server))
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.throughput.our_crawl", str(folder), "1", *pairs, "--share", f"{number}/{workers}"],
-            stdout=subprocess.PIPE, text=True,
-        )
-        for number in range(workers)
-    ]  # fmt: skip
+    processes = []
+    for number in range(workers):
+        command = [sys.executable, "-m", "benchmarks.throughput.our_crawl", str(folder), "1", *pairs]
+        command += ["--share", f"{number}/{workers}"]
+        if held:
+            command = ["taskset", "--cpu-list", str(number), *command]
+        processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
     outputs = [process.communicate()[0] for process in processes]
     seconds, served = time.monotonic() - begin, sum(map(cpu_of, server)) - before
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -64,25 +71,32 @@ def crawl(
     return Measured(pages / seconds, used / pages * 1000, served / pages * 1000)
 
 
-def compare(work: Path, pages: int, most: int) -> Iterator[tuple[int, Measured]]:
-    """One worker, two, and so on to `most`, on the same pages; as each is measured."""
+def compare(work: Path, pages: int, most: int, *, held: bool = False) -> Iterator[tuple[int, Measured]]:
+    """One worker, two, and so on to `most`, on the same pages; as each is measured.
+
+    `held`: each worker to a processor of its own. ValueError if there are fewer processors than workers then.
+    """
+    if held and most > (os.cpu_count() or 1):
+        raise ValueError(f"{most} workers cannot have a processor each: there are {os.cpu_count()}")
     chosen = made(work, pages, most)
     with serve(work / "nginx", packages=chosen.packages, workers=min(most, os.cpu_count() or 1)):
         master = (work / "nginx" / "nginx.pid").read_text().strip()
         server = [master, *Path(f"/proc/{master}/task/{master}/children").read_text().split()]
         for workers in range(1, most + 1):
-            yield workers, crawl(work / "crawl", chosen.seeds, workers, chosen.count, server)
+            yield workers, crawl(work / "crawl", chosen.seeds, workers, chosen.count, server, held=held)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.processes", description=__doc__)
     parser.add_argument("--pages", type=int, default=20_000)
     parser.add_argument("--most", type=int, default=2)
+    parser.add_argument("--one-processor-each", action="store_true", help="hold each worker to one processor")
     parser.add_argument("--work", type=Path, default=None)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="processes-") as temporary:
         one: Measured | None = None
-        for workers, found in compare(options.work or Path(temporary), options.pages, options.most):
+        folder = options.work or Path(temporary)
+        for workers, found in compare(folder, options.pages, options.most, held=options.one_processor_each):
             one = one or found
             print(
                 f"{workers} workers: {found.rate:,.0f} pages/s, {found.rate / one.rate:.2f} times one; CPU s per "
