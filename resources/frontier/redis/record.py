@@ -1,7 +1,9 @@
 """A URL's record as bytes, as Redis keeps it; `lua/record.lua` reads and writes the same layout.
 
 Little-endian: age (4), state, source (1 each), depth (2), priority (4, signed), attempts, fetches (2 each),
-redirects (1), status (2, 0: none), flags (2), discovered_at (double); then what the flags say is there:
+redirects (1), status (2, 0: none), flags (2), discovered_at (double). While nothing but depth and priority would
+say anything, and each fits one byte, the head is short: 128 is added to the source, depth and priority have one byte
+each, and attempts, fetches, redirects and status are left out. Then what the flags say is there:
 
 ====  ==============  =========================      ====  ========  =====================================
    1  not_before      double                           64  hash      its length (1), the content hash
@@ -15,7 +17,7 @@ redirects (1), status (2, 0: none), flags (2), discovered_at (double); then what
 and last the URL, without its beginning where a flag stands for it. The age is the place in the order of
 discovery among the domain's URLs of the same priority; scripts give it, so records travel without it.
 
-Costs: 29 bytes and the URL without `https://domain`, 16 more with a parent.
+Costs: 18 bytes (29 once it was fetched) and the URL without `https://domain`, 16 more with a parent.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ from resources.frontier.base import Ack, Claim, Discovery, Source, State, UrlRec
 
 __all__ = ["ack_bytes", "claim_of", "discovery_bytes", "record_bytes", "record_of", "text"]
 
-_HEAD = struct.Struct("<IBBHiHHBHHd")
-_REST = struct.Struct("<BBHiHHBHHd")
+_AGE = 4
+_LONG, _SHORT = struct.Struct("<BBHiHHBHHd"), struct.Struct("<BBBbHd")
+_IS_SHORT = 128
 _DOUBLE = struct.Struct("<d")
 _LENGTH = struct.Struct("<H")
 _ACK = struct.Struct("<BBHdddd")
@@ -64,6 +67,25 @@ def _tail(url: str, domain: str, parent: bytes | None) -> tuple[int, bytes]:
     return flags, raw + _raw(url)
 
 
+def _head(
+    state: State,
+    source: Source,
+    depth: int,
+    priority: int,
+    numbers: tuple[int, int, int, int],
+    flags: int,
+    discovered_at: float,
+) -> bytes:
+    """The fields that are always there; `numbers`: attempts, fetches, redirects, status."""
+    if not any(numbers) and depth < 256 and -128 <= priority < 128:
+        return _SHORT.pack(state, source | _IS_SHORT, depth, priority, flags, discovered_at)
+    attempts, fetches, redirects, status = numbers
+    return _LONG.pack(
+        state, source, min(depth, 65535), priority, min(attempts, 65535), min(fetches, 65535),
+        min(redirects, 255), status, flags, discovered_at,
+    )  # fmt: skip
+
+
 def discovery_bytes(found: Discovery, now: float) -> bytes:
     """The record of a URL that was just met, without its age."""
     flags, tail = _tail(found.url, found.domain, found.parent)
@@ -76,8 +98,7 @@ def discovery_bytes(found: Discovery, now: float) -> bytes:
         cause = _short(found.excluded)
         parts += _LENGTH.pack(len(cause)) + cause
     state = State.EXCLUDED if found.excluded else State.PENDING
-    depth, redirects = min(found.depth, 65535), min(found.redirects, 255)
-    head = _REST.pack(state, found.source, depth, found.priority, 0, 0, redirects, 0, flags, now)
+    head = _head(state, found.source, found.depth, found.priority, (0, 0, found.redirects, 0), flags, now)
     return head + parts + tail
 
 
@@ -98,19 +119,22 @@ def record_bytes(row: UrlRecord) -> bytes:
             flags |= flag
             raw = _short(words)
             parts.append(_LENGTH.pack(len(raw)) + raw)
-    head = _REST.pack(
-        row.state, row.source, min(row.depth, 65535), row.priority, min(row.attempts, 65535),
-        min(row.fetches, 65535), min(row.redirects, 255), row.status or 0, flags, row.discovered_at,
-    )  # fmt: skip
+    numbers = (row.attempts, row.fetches, row.redirects, row.status or 0)
+    head = _head(row.state, row.source, row.depth, row.priority, numbers, flags, row.discovered_at)
     return head + b"".join(parts) + tail
 
 
 def record_of(key: bytes, domain: str, value: bytes, owner: bytes = b"", until: bytes = b"") -> UrlRecord:
     """The record in `value`; `owner` and `until` of its lease, b"" if it has none."""
-    _, state, source, depth, priority, attempts, fetches, redirects, status, flags, discovered_at = (
-        _HEAD.unpack_from(value)
-    )
-    at = _HEAD.size
+    attempts = fetches = redirects = status = 0
+    if value[_AGE + 1] & _IS_SHORT:
+        state, source, depth, priority, flags, discovered_at = _SHORT.unpack_from(value, _AGE)
+        source, at = source - _IS_SHORT, _AGE + _SHORT.size
+    else:
+        state, source, depth, priority, attempts, fetches, redirects, status, flags, discovered_at = (
+            _LONG.unpack_from(value, _AGE)
+        )
+        at = _AGE + _LONG.size
     row = UrlRecord(
         key, "", domain, State(state), depth, priority, Source(source), None, discovered_at, attempts, fetches,
         redirects, status=status or None, lease_until=float(until) if until else None, lease_owner=text(owner),

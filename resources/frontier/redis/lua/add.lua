@@ -19,8 +19,9 @@ end
 local function add(key, rest)
   local where = bucket(key)
   local value = redis.call('HGET', where, key)
+  local priority, flags = peek(rest)
   if value then
-    local dated = bit.band(struct.unpack('<I2', rest, 16), LASTMOD) ~= 0
+    local dated = bit.band(flags, LASTMOD) ~= 0
     if dated and note_lastmod(where, key, value, rest) then
       added[3] = added[3] + 1
     else
@@ -28,7 +29,6 @@ local function add(key, rest)
     end
     return
   end
-  local priority = struct.unpack('<i4', rest, 5)
   local n = next_age(priority)
   value = struct.pack('<I4', n) .. rest
   redis.call('HSET', where, key, value)
