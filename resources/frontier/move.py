@@ -23,7 +23,7 @@ import xxhash
 
 from resources.frontier.base import Frontier, FrontierError, StateCounts, UrlRecord
 
-__all__ = ["DomainMoved", "MoveReport", "digest", "move"]
+__all__ = ["DomainMoved", "MoveReport", "check_quiet", "digest", "move"]
 
 #: Rows of one batch.
 BATCH = 2_000
@@ -68,8 +68,8 @@ def move(
 
     `without_log`: leave log rows behind that are in no table yet.
     """
-    _check_quiet(source, now, "to move from")
-    _check_quiet(target, now, "to move to")
+    check_quiet(source, now, "to move from")
+    check_quiet(target, now, "to move to")
     if not without_log and (waiting := source.read_log(0, 1)):
         raise FrontierError(
             f"{source!r}: its fetch log holds rows that are in no table yet (from number {waiting[0][0]}); "
@@ -105,7 +105,8 @@ def _hash(record: UrlRecord) -> int:
     return xxhash.xxh3_128_intdigest(words.encode("utf-8", "surrogatepass"))
 
 
-def _check_quiet(frontier: Frontier, now: float, deed: str) -> None:
+def check_quiet(frontier: Frontier, now: float, deed: str) -> None:
+    """FrontierError while workers are heard of; `deed`: before what they have to stop."""
     workers = [beat.worker for beat in frontier.workers(now, ALIVE_S)]
     if workers:
         raise FrontierError(

@@ -17,7 +17,8 @@ from resources.installation import Installation
 from resources.pacing.ledger.base import Command, LedgerRow, NightRow
 from resources.pacing.ledger.memory import MemoryLedger
 from resources.pacing.ledger.move import move_ledger
-from tests.fleet.servers import RedisServer
+from tests.fleet.servers import RedisServer, s3_place
+from tests.pages.samples import DOMAIN, article, version
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def server() -> Iterator[RedisServer]:
 
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
-    for name in ("FRONTIER", "PAGES", "LEDGER", "CONTACT"):
+    for name in ("FRONTIER", "PAGES", "LEDGER", "TABLES", "CONTACT"):
         monkeypatch.delenv(f"NIGHTCRAWL_{name}", raising=False)
     monkeypatch.setenv("NIGHTCRAWL_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("NIGHTCRAWL_SITES", str(tmp_path / "sites"))
@@ -91,10 +92,48 @@ def test_there_and_back(house: Installation, server: RedisServer, monkeypatch: p
     back = str(house.data / "back.sqlite")
     code, out = run("move", "--to", back)
     assert code == 0 and "moved and verified: 9 URLs of 1 domains" in out, out
+    assert "not moved: reports in" in out and "--pages" not in out  # pages and tables were here all the time
     monkeypatch.setenv("NIGHTCRAWL_FRONTIER", back)
     home = Installation.from_environment().open_frontier()
     assert list(home.records("shop.example")) == rows
     home.close()
+
+
+def test_pages_and_tables_go_to_s3_and_come_back(
+    house: Installation, server: RedisServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fill(house, log=False)
+    pages, (prefix, _, query) = house.open_pages(), s3_place(tmp_path).partition("?")
+    pages.put([version(f"/{n}", article(n)) for n in range(12)])
+    pages.close()
+    with house.open_tables().warehouse() as warehouse:
+        warehouse.keep()  # empty, but there
+    on_s3 = {name: f"{prefix}/{name.lower()}?{query}" for name in ("PAGES", "TABLES")}
+
+    code, out = run("move", "--to", f"{server.address}?namespace=first")
+    assert code == 0, out
+    assert f"not moved: pages in {house.pages}: nightcrawl move --pages s3://" in out
+    assert f"not moved: tables in {house.tables}: nightcrawl move --tables s3://" in out
+    code, out = run("move", "--pages", on_s3["PAGES"], "--tables", on_s3["TABLES"])
+    assert code == 0 and "moved and verified: 12 pages of 1 domains" in out, out
+    assert f"from now on: NIGHTCRAWL_PAGES={on_s3['PAGES']} NIGHTCRAWL_TABLES={on_s3['TABLES']}" in out
+    assert f"not moved: URLs and paces in {house.frontier}: nightcrawl move --to redis://" in out
+    code, out = run("move", "--pages", on_s3["PAGES"])
+    assert code == 0 and "12 pages, 12 there already" in out, out
+
+    for name, place in on_s3.items():
+        monkeypatch.setenv(f"NIGHTCRAWL_{name}", place)
+    there = Installation.from_environment().open_pages()
+    assert sorted(head.url for head in there.scan(DOMAIN)) == sorted(
+        f"https://{DOMAIN}/{n}" for n in range(12)
+    )
+    there.close()
+    back = str(tmp_path / "back.sqlite")
+    code, out = run("move", "--pages", back, "--tables", str(tmp_path / "tables"), "--json")
+    assert code == 0, out
+    said = json.loads(out)
+    assert said["pages"][DOMAIN]["written"] == 12 and said["tables"]["tables"] > 5
+    assert run("move")[0] == run("move", "--pages", on_s3["PAGES"])[0] == 2
 
 
 def test_nothing_moves_while_somebody_works_or_rows_are_in_no_table(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from resources.object_store.bucket import Bucket
 
-__all__ = ["fetch", "holds", "note", "wal_of"]
+__all__ = ["fetch", "holds", "note", "unnote", "wal_of"]
 
 
 def _note_of(path: Path) -> Path:
@@ -31,6 +31,11 @@ def note(path: Path, name: str) -> None:
     temporary.replace(_note_of(path))
 
 
+def unnote(path: Path) -> None:
+    """The file is nobody's copy any more."""
+    _note_of(path).unlink(missing_ok=True)
+
+
 def holds(path: Path, name: str) -> bool:
     """Whether the file is still the object `name`."""
     try:
@@ -45,7 +50,7 @@ def fetch(bucket: Bucket, name: str, path: Path) -> None:
     """Make the file a copy of the object, replaced whole; '' for no object and no file. KeyError if it is gone."""
     if not name:
         path.unlink(missing_ok=True)
-        _note_of(path).unlink(missing_ok=True)
+        unnote(path)
         return
     if holds(path, name):
         return

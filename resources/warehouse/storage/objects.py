@@ -6,9 +6,9 @@
     warehouse/<time>-<random>.duckdb, published/<time>-<random>.duckdb
 
 DuckDB works on this machine's disk, in `folders`; a warehouse that another machine has loaded since is fetched
-first. Costs: a load uploads the warehouse once and a publication its database once, whatever they change; parsing
-costs an object a file. A crash at any point leaves the head as it was: the batches are still there, and so is the
-fetch log.
+first. Costs: a load uploads the warehouse once, if anything has changed, and a publication its database once, however
+little they change; parsing costs an object a file. A crash at any point leaves the head as it was: the batches are
+still there, and so is the fetch log.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from resources.object_store.bucket import Bucket
 from resources.object_store.folder_names import folder_name
 from resources.warehouse.connection import WAIT_S, WarehouseError, connect, hold
 from resources.warehouse.folders import TableFolders
-from resources.warehouse.parse.batch import Batch, drop_unfinished
+from resources.warehouse.parse.batch import MANIFEST, Batch, drop_unfinished
 
 from .copies import fetch, holds, note, wal_of
 from .head import Turn, read_head, take_turn
@@ -52,10 +52,11 @@ class _ObjectWarehouse:
 
     def keep(self) -> None:
         self.connection.close()  # all of it is in the one file then
-        name = _new_name("warehouse")
-        self._bucket.put_file(name, self._folders.warehouse)
-        self._count(warehouse=name)
-        note(self._folders.warehouse, name)
+        if not holds(self._folders.warehouse, self._turn.head.warehouse):
+            name = _new_name("warehouse")
+            self._bucket.put_file(name, self._folders.warehouse)
+            self._count(warehouse=name)
+            note(self._folders.warehouse, name)
         self.connection = connect(self._folders)
 
     def batches(self, domain: str) -> list[Batch]:
@@ -105,15 +106,8 @@ class ObjectTables:
 
     def index(self, domain: str) -> Path | None:
         # A warehouse that was deleted has no rows, whatever was parsed for it once.
-        if not self.exists():
-            return None
         path = self.folders.parsed_of(domain)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._bucket.get_file(_index_name(domain), path)
-        except KeyError:
-            return None
-        return path
+        return path if self.exists() and self.fetch_index(domain, path) else None
 
     def drop_unfinished(self, domain: str) -> int:
         return drop_unfinished(self.folders.staging_of(domain))
@@ -125,18 +119,56 @@ class ObjectTables:
     @contextmanager
     def warehouse(self, wait_s: float = WAIT_S) -> Iterator[_ObjectWarehouse]:
         until = time.monotonic() + wait_s
-        with hold(self.folders, wait_s):
-            turn = take_turn(self._bucket, self._machine(), max(0.0, until - time.monotonic()))
+        with hold(self.folders, wait_s), self.turn(max(0.0, until - time.monotonic())) as turn:
+            self._fetch_warehouse(turn)
+            warehouse = _ObjectWarehouse(self._bucket, self.folders, turn)
             try:
-                self._fetch_warehouse(turn)
-                warehouse = _ObjectWarehouse(self._bucket, self.folders, turn)
-                try:
-                    yield warehouse
-                finally:
-                    warehouse.connection.close()
-                    shutil.rmtree(self.folders.arrived, ignore_errors=True)
+                yield warehouse
             finally:
-                turn.end()
+                warehouse.connection.close()
+                shutil.rmtree(self.folders.arrived, ignore_errors=True)
+
+    @contextmanager
+    def turn(self, wait_s: float) -> Iterator[Turn]:
+        """This machine's turn; the caller holds the lock of `folders`."""
+        turn = take_turn(self._bucket, self._machine(), wait_s)
+        try:
+            yield turn
+        finally:
+            turn.end()
+
+    # -- for `move` ----------------------------------------------------------------------------------
+    def upload(self, kind: str, path: Path) -> str:
+        """Write a file as a new object of this kind, which does not count before the head names it; its name."""
+        name = _new_name(kind)
+        self._bucket.put_file(name, path)
+        return name
+
+    def download(self, name: str, path: Path) -> int:
+        """An object that the head names as a file; its size as the store has it."""
+        try:
+            self._bucket.get_file(name, path)
+        except KeyError:
+            raise WarehouseError(
+                f"{self._bucket.shown}/{name} is not there, although head.json names it"
+            ) from None
+        return next(size for each, size in self._bucket.names(name.partition("/")[0]) if each == name)
+
+    def fetch_index(self, domain: str, path: Path) -> bool:
+        """The index of a domain as a file; False where there is none."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._bucket.get_file(_index_name(domain), path)
+        except KeyError:
+            return False
+        return True
+
+    def put_index(self, domain: str, path: Path) -> None:
+        self._bucket.put_file(_index_name(domain), path)
+
+    def staged(self) -> int:
+        """Finished batches that are in no table yet."""
+        return sum(name.endswith(f"/{MANIFEST}") for name, _ in self._bucket.names("staging"))
 
     def published(self) -> Path:
         for _ in range(3):
