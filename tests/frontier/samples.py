@@ -1,11 +1,11 @@
-"""Short ways to write down URLs, acks and log rows."""
+"""Short ways to write down URLs, acks and log rows, and that the books balance."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import Any
 
-from resources.frontier.base import Ack, Claim, Discovery, FetchLogRow, Verdict
+from resources.frontier.base import Ack, Claim, Discovery, FetchLogRow, Frontier, Verdict
 
 SHOP = "shop.example"
 NEWS = "news.example"
@@ -30,3 +30,8 @@ def log_row(path: str, domain: str = SHOP, **fields: Any) -> FetchLogRow:
         "started_at": 5.0, "ttfb_ms": 2.5, "duration_ms": 7.0, "status": 200, "outcome": "ok",
     }  # fmt: skip
     return FetchLogRow(**{**values, **fields})
+
+
+def balanced(frontier: Frontier, *domains: str) -> None:
+    for domain in domains or (SHOP, NEWS):
+        assert frontier.counts(domain) == frontier.recount(domain)
