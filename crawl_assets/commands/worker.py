@@ -25,8 +25,12 @@ def worker(
         float | None, typer.Option(min=0.0, help="End after so many seconds without work; else it stays.")
     ] = None,
     seed: Annotated[
-        bool, typer.Option("--seed", help="Seed the domains first: seeds, sitemaps, pages that are due.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--seed/--no-seed",
+            help="Seed all domains first: seeds, sitemaps, pages that are due; or none at all. Else only new ones.",
+        ),
+    ] = None,
     domains_at_once: Annotated[int, typer.Option(min=1, help="Most domains at once.")] = 256,
     concurrency: Annotated[
         int, typer.Option(min=1, help="Most requests in flight, all domains together.")
@@ -57,7 +61,7 @@ async def _work(
     installation: Installation,
     domains: tuple[str, ...],
     idle_close: float | None,
-    seed: bool,
+    seed: bool | None,
     domains_at_once: int,
     concurrency: int,
     metrics_at: tuple[str, int] | None,
@@ -79,7 +83,9 @@ async def _work(
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, on_signal, number)
-    order = RoamingOrder(f"worker:{name}", domains, idle_close, domains_at_once, concurrency, name)
+    order = RoamingOrder(
+        f"worker:{name}", domains, idle_close, domains_at_once, concurrency, name, seed_new=seed is not False
+    )
     async with CrawlSession(installation, order.run_id) as session:
         with ExitStack() as stack:
             roamer = Roamer(session, order)

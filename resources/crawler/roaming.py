@@ -7,6 +7,9 @@ flight, once its leases have expired.
 Cost: a look every `LOOK_S` reads the counters of every domain, never their URLs; it grows with the number of
 domains, so looks are spaced to take at most `SHARE_OF_TIME` of the storage thread.
 
+Domains that a site file covers and the frontier has never heard of are seeded by whichever worker sees them first
+(`first_sight`), unless the order says otherwise.
+
 Site files are looked at every `SITES_LOOK_S`. When they say something else the crawl is drained as for a stop, which
 hands its leases back, and goes on by the new rules. While one of them has mistakes, the old rules stay.
 """
@@ -26,6 +29,7 @@ from resources.frontier.base import FrontierError, WorkerBeat
 from resources.site.catalog import Catalog
 
 from .crawl import Crawl
+from .first_sight import FirstSight
 from .liveness import worker_name
 from .order import CrawlOrder, DomainReport
 from .session import CrawlSession
@@ -61,6 +65,7 @@ class RoamingOrder:
     most_domains: int = 256  # at once: bounds memory and connections
     concurrency: int = 64
     worker: str = field(default_factory=worker_name)
+    seed_new: bool = True  # domains that the frontier has never heard of
 
 
 class Roamer:
@@ -76,6 +81,8 @@ class Roamer:
         self._shunned: dict[str, float] = {}
         self._beat_at = 0.0
         self._others_work = False
+        self._first_sight = FirstSight(session, order.worker, self._rng) if order.seed_new else None
+        self._unseeded: list[str] = []
         self._sites_at = self._started
         self._sites_wrong: list[str] = []
         self._new_sites: Catalog | None = None
@@ -101,6 +108,8 @@ class Roamer:
                     self._new_sites = None
                     self._shunned.clear()
                     continue
+                if self._first_sight is not None:
+                    self._first_sight.seed(self._unseeded)
                 if self._new_sites is not None:
                     self._drain.set()
                 elif crawling is not None:
@@ -109,7 +118,7 @@ class Roamer:
                 elif found:
                     busy_at = clock.now()
                     crawling = asyncio.create_task(self._crawl(found))
-                elif self._others_work:
+                elif self._others_work or (self._first_sight is not None and self._first_sight.busy):
                     busy_at = clock.now()  # their pages may bring work, and what a dead one held comes back
                     await self._show_idle()
                 elif self.order.idle_close_s is not None and clock.now() - busy_at >= self.order.idle_close_s:
@@ -118,6 +127,8 @@ class Roamer:
                     await self._show_idle()
                 await self._rest(max(LOOK_S, took / SHARE_OF_TIME), crawling, stop)
         finally:
+            if self._first_sight is not None:
+                await self._first_sight.stop()
             if crawling is not None:
                 self._drain.set()
                 self._note(await crawling)
@@ -154,6 +165,7 @@ class Roamer:
         So workers spread by themselves, and come together only where there is too little else to do.
         """
         room = self.order.most_domains - len(self._open())
+        self._unseeded = []
         if room <= 0:
             return []
         now = self.session.clock.now()
@@ -189,6 +201,8 @@ class Roamer:
                 found.append(domain)
                 if len(found) >= room:
                     break
+        if self._first_sight is not None:
+            self._unseeded = self._first_sight.unseeded(frontier, counts, only, found, now)
         return found
 
     def _open(self) -> set[str]:

@@ -44,6 +44,8 @@ __all__ = ["CrawlSession"]
 
 #: Domains seeded at once: their sitemaps are on different hosts, so this is only about memory.
 SEEDING_AT_ONCE = 16
+#: How the problem begins that ended the seeding of a domain.
+SEEDING_FAILED = "seeding failed"
 #: Domains whose canaries are asked at once: of a thousand at once the last would have waited for this machine, and the
 #: time it took would be taken for the site's.
 CANARIES_AT_ONCE = 32
@@ -112,7 +114,7 @@ class CrawlSession:
                 try:
                     return await seeder.seed(domain, force=force)
                 except Exception as error:
-                    return SeedReport(domain, problems=[f"seeding failed: {type(error).__name__}: {error}"])
+                    return SeedReport(domain, problems=[f"{SEEDING_FAILED}: {type(error).__name__}: {error}"])
 
         return list(await asyncio.gather(*(one(d) for d in domains)))
 

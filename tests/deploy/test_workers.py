@@ -72,3 +72,21 @@ def test_a_stopped_worker_hands_everything_back_and_shows_metrics_until_then(tmp
         assert worker.wait(30) == 143
         counts = house.counts().values()
         assert sum(each.leased for each in counts) == 0 < sum(each.pending for each in counts)
+
+
+@pytest.mark.slow
+def test_a_site_that_is_added_while_workers_run_is_seeded_by_one_of_them(tmp_path: Path) -> None:
+    with fleet(tmp_path, sites=3) as house:
+        file = house.folder / "sites" / "practice.yaml"
+        later = house.folder / "practice.yaml"
+        file.rename(later)
+        workers = [house.nightcrawl("worker", "--idle-close", "12") for _ in range(2)]
+        for worker in workers:
+            read_to(worker, "serves")
+        later.rename(file)
+        assert [worker.wait(120) for worker in workers] == [0, 0]
+        house.check_whole()
+        for site in house.sites:
+            sitemaps = [seen["path"] for seen in site.requests() if "sitemap" in seen["path"]]
+            assert sitemaps and len(sitemaps) == len(set(sitemaps)), (site.domain, sitemaps)
+        assert house.asked_twice() == 0
