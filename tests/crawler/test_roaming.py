@@ -79,7 +79,7 @@ def test_of_two_workers_one_seeds_a_site_that_is_added_while_they_run(tmp_path: 
                 CrawlSession(house.installation, "a") as one,
                 CrawlSession(house.installation, "b") as two,
             ):
-                orders = [RoamingOrder(name, idle_close_s=1.5, worker=f"elsewhere:{name}") for name in "ab"]
+                orders = [RoamingOrder(name, idle_close_s=0.8, worker=f"elsewhere:{name}") for name in "ab"]
                 roamers = [Roamer(session, order) for session, order in zip((one, two), orders, strict=True)]
                 work = [asyncio.create_task(roamer.run(asyncio.Event())) for roamer in roamers]
                 await asyncio.sleep(0.3)  # both look, and find nothing to do
@@ -108,7 +108,7 @@ def test_a_seeding_that_was_cut_short_is_done_again_by_the_next_worker(tmp_path:
                     await session.storage.run(
                         session.storage.frontier.set_value, f"seeding:{site.domain}", frontier_has
                     )
-                await Roamer(session, RoamingOrder(name, idle_close_s=0.5)).run(asyncio.Event())
+                await Roamer(session, RoamingOrder(name, idle_close_s=0.3)).run(asyncio.Event())
 
         asyncio.run(go("a", "a worker that died"))
         assert house.counts(site.domain).done > 30
