@@ -71,6 +71,19 @@ def test_one_machine_parses_a_second_loads_and_a_third_reads(shop: Shop, other: 
     assert not list(other.installation.tables_folder.glob("staging/*/*"))
 
 
+def test_what_changes_nothing_uploads_nothing(shop: Shop, bucket: Bucket) -> None:
+    shop.put("/lamp/1", lamp_page("L1"))
+    shop.night("r1")
+    before = bucket.names("warehouse")
+    with shop.installation.open_tables().warehouse() as warehouse:
+        warehouse.keep()
+        assert bucket.names("warehouse") == before
+        warehouse.connection.execute("CREATE TABLE more (i INTEGER)")
+        warehouse.keep()
+        assert bucket.names("warehouse") != before
+    assert shop.rows("SELECT count(*) FROM more") == [(0,)]
+
+
 def test_several_parse_at_once_while_somebody_has_the_warehouse(shop: Shop, other: Shop) -> None:
     shop.site("other", {**SITE, "domains": [OTHER]})
     shop.put("/lamp/1", lamp_page("L1"))
