@@ -12,7 +12,6 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import dagster as dg
 
@@ -60,25 +59,26 @@ def wanted_domains(catalog: Catalog, met: Iterable[str]) -> list[str]:
     return [d for d in ordered if not any(bad in d for bad in FORBIDDEN)]
 
 
-def usable_sites(folder: Path) -> tuple[str, Catalog, list[Problem]]:
-    """(signature, sites, problems) of a folder of site files.
+def usable_sites(installation: Installation) -> tuple[str, Catalog, list[Problem]]:
+    """(signature, sites, problems) of the folder of site files.
 
     The files are read again only when a name, a size or a time has changed: schedules and sensors ask every minute.
     """
+    folder = installation.sites
     if not folder.is_dir():
         return "no folder", Catalog([], folder), []
     stats = sorted(
         (p.name, s.st_mtime_ns, s.st_size) for p in folder.iterdir() if (s := p.stat()) and p.is_file()
     )
     signature = hashlib.sha256(json.dumps(stats).encode()).hexdigest()[:16]
-    catalog, problems = _read_sites(folder, signature)
+    catalog, problems = _read_sites(installation, signature)
     return signature, catalog, list(problems)
 
 
 @lru_cache(maxsize=8)
-def _read_sites(folder: Path, signature: str) -> tuple[Catalog, tuple[Problem, ...]]:
+def _read_sites(installation: Installation, signature: str) -> tuple[Catalog, tuple[Problem, ...]]:
     del signature  # part of the cache's key
-    catalog, problems = Catalog.load_usable(folder)
+    catalog, problems = installation.usable_catalog()
     return catalog, tuple(problems)
 
 
@@ -87,7 +87,7 @@ def sync_partitions(instance: dg.DagsterInstance, installation: Installation) ->
     name = str(domains.name)
     # Read before the files: what somebody else adds meanwhile is not in an older view of the files, and must stay.
     present = set(instance.get_dynamic_partitions(name))
-    _, catalog, problems = usable_sites(installation.sites)
+    _, catalog, problems = usable_sites(installation)
     wanted = known_domains(installation, catalog)
     added = [d for d in wanted if d not in present]
     if added:

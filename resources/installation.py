@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # imported where needed: a command that only counts URLs shou
     from resources.pacing.pacer import Pacer
     from resources.pages.base import PageStore
     from resources.site.catalog import Catalog
+    from resources.site.load import Problem
     from resources.warehouse.storage import TableStorage
 
 __all__ = ["Installation"]
@@ -102,7 +103,18 @@ class Installation:
         """The site files; SiteFileError lists every problem."""
         from resources.site.catalog import Catalog
 
-        return Catalog.load(self.sites)
+        return Catalog.load(self.sites, self.parsed_sites)
+
+    def usable_catalog(self) -> tuple[Catalog, list[Problem]]:
+        """The site files that can be used, and the problems of the others: one bad file stops no night."""
+        from resources.site.catalog import Catalog
+
+        return Catalog.load_usable(self.sites, self.parsed_sites)
+
+    @property
+    def parsed_sites(self) -> Path:
+        """Where processes leave each other what thousands of site files parsed to; may be deleted at any time."""
+        return self.data / "site-files.parsed"
 
     def open_frontier(self) -> Frontier:
         from resources.frontier.open import open_frontier

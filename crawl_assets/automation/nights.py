@@ -58,7 +58,7 @@ def plans(
     if datetime.now(UTC) - now > GRACE:
         yield dg.SkipReason("this tick is late: its night has begun")
         return
-    _, catalog, _ = usable_sites(installation.installation().sites)
+    _, catalog, _ = usable_sites(installation.installation())
     coming = upcoming(catalog, context.instance.get_dynamic_partitions(str(domains.name)), now)
     if coming is None or datetime.fromtimestamp(coming.first, UTC) - now > AHEAD:
         yield dg.SkipReason("no night begins within half an hour")

@@ -81,7 +81,7 @@ def nightly(
         # Only the latest of the ticks missed during a downtime comes at all, and it comes late.
         yield dg.SkipReason(f"this tick is {now - tick} late: its night is over")
         return
-    _, catalog, problems = usable_sites(installation.installation().sites)
+    _, catalog, problems = usable_sites(installation.installation())
     for problem in problems:
         context.log.warning(f"site file left out: {problem}")
     launched = 0
@@ -116,7 +116,7 @@ def canary_rounds(
     context: dg.ScheduleEvaluationContext, installation: InstallationResource
 ) -> Iterator[dg.RunRequest | dg.SkipReason]:
     """One round over the domains that have canaries."""
-    _, catalog, _ = usable_sites(installation.installation().sites)
+    _, catalog, _ = usable_sites(installation.installation())
     keys = context.instance.get_dynamic_partitions(str(domains.name))
     with_canaries = {d for d in keys if (site := catalog.for_domain(d)) is not None and site.canaries}
     stretches = contiguous(keys, with_canaries, DOMAINS_PER_RUN)

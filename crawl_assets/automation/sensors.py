@@ -43,7 +43,7 @@ def site_files(
     """One look. The cursor remembers the folder's signature and the extraction version of each domain."""
     house = installation.installation()
     memory: dict[str, Any] = json.loads(context.cursor or "{}")
-    signature, catalog, problems = usable_sites(house.sites)
+    signature, catalog, problems = usable_sites(house)
     wild = any(d.startswith("*.") for site in catalog for d in site.domains)
     if signature == memory.get("signature") and not wild and not memory.get("more"):
         return dg.SkipReason("the site files are as they were")

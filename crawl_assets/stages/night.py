@@ -120,7 +120,7 @@ class Night:
 
     async def __aenter__(self) -> Night:
         self.installation.prepare()
-        self.catalog, self.problems = Catalog.load_usable(self.installation.sites)
+        self.catalog, self.problems = self.installation.usable_catalog()
         for problem in self.problems:
             self._telling.warning(f"site file left out: {problem}")
         broken = (

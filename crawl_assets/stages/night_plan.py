@@ -61,7 +61,7 @@ def night_plan(
 ) -> dg.MaterializeResult[None]:
     """Make and keep the plan."""
     house = installation.installation().prepare()
-    _, catalog, problems = usable_sites(house.sites)
+    _, catalog, problems = usable_sites(house)
     for problem in problems:
         context.log.warning(f"site file left out: {problem}")
     keys = context.instance.get_dynamic_partitions(str(domains.name))

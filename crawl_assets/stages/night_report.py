@@ -86,7 +86,7 @@ def night_report(
 def gather(instance: dg.DagsterInstance, installation: Installation, night: str) -> NightFacts:
     """The facts of a night: its runs from Dagster, its numbers from the tables."""
     found = collect(instance, night_records(instance, night), [*course.CHECKS, forecast.SPEC])
-    _, catalog, _ = usable_sites(installation.sites)
+    _, catalog, _ = usable_sites(installation)
     return read_night(
         installation,
         night,

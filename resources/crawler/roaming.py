@@ -147,7 +147,7 @@ class Roamer:
         if now - self._sites_at < SITES_LOOK_S:
             return
         self._sites_at = now
-        catalog, problems = await asyncio.to_thread(Catalog.load_usable, self.session.installation.sites)
+        catalog, problems = await asyncio.to_thread(self.session.installation.usable_catalog)
         wrong = [str(problem) for problem in problems]
         if wrong:
             if wrong != self._sites_wrong:

@@ -29,14 +29,15 @@ class Catalog:
                     self._exact[domain] = site
 
     @classmethod
-    def load(cls, folder: Path) -> Catalog:
-        """Every site file of `folder` (or the one file it is); SiteFileError lists all problems."""
-        return cls(load_sites(folder), folder.parent if folder.is_file() else folder)
+    def load(cls, folder: Path, parsed: Path | None = None) -> Catalog:
+        """Every site file of `folder` (or the one file it is); SiteFileError lists all problems. `parsed`: see
+        load.read_sites."""
+        return cls(load_sites(folder, parsed=parsed), folder.parent if folder.is_file() else folder)
 
     @classmethod
-    def load_usable(cls, folder: Path) -> tuple[Catalog, list[Problem]]:
+    def load_usable(cls, folder: Path, parsed: Path | None = None) -> tuple[Catalog, list[Problem]]:
         """The sites that can be used, and what is wrong with the others: one bad file stops no night."""
-        sites, problems = read_sites(folder)
+        sites, problems = read_sites(folder, parsed=parsed)
         return cls(sites, folder.parent if folder.is_file() else folder), problems
 
     def for_domain(self, domain: str) -> Site | None:

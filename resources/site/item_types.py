@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, field_validator, model_validator
@@ -14,7 +15,7 @@ from resources.web.structured_data.lookup import compile_path
 
 from .patterns import check_regex
 from .problems import FieldError
-from .rules import Pattern, Rules
+from .rules import REMEMBERED, Pattern, Rules
 
 __all__ = ["RESERVED_COLUMNS", "RESERVED_TABLES", "FieldRule", "ItemName", "ItemType", "check_selector"]
 
@@ -29,6 +30,7 @@ RESERVED_TABLES = frozenset({"pages", "links", "fetch_log", "failed_urls", "excl
 _EMPTY = LexborHTMLParser("<html></html>")
 
 
+@lru_cache(maxsize=REMEMBERED)
 def check_selector(selector: str) -> None:
     """ValueError if `selector` is no CSS selector that Lexbor understands."""
     try:

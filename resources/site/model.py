@@ -7,6 +7,7 @@ import ipaddress
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from croniter import CroniterError, croniter
@@ -17,6 +18,7 @@ from resources.web.urls import domain_of, parse, redact
 from .item_types import ItemName, ItemType
 from .problems import FieldError, FieldErrors
 from .rules import (
+    REMEMBERED,
     CacheRules,
     Canary,
     Identity,
@@ -47,7 +49,7 @@ def normal_domain(text: str) -> str:
     host = text[2:] if wildcard else text
     if "://" in host or "/" in host:
         raise ValueError(f"{text!r}: write the host only, as in 'shop.example' or 'shop.example:8080'")
-    domain = domain_of(f"https://{host}/") if parse(f"https://{host}/") else None
+    domain = domain_of(f"https://{host}/")
     if not domain or "@" in host:
         raise ValueError(f"{text!r} is no host name: write it as in 'shop.example' or '*.shop.example'")
     # Each scheme leaves its own default port out of a URL's domain, so neither can be part of a key.
@@ -69,6 +71,7 @@ def is_public_host(domain: str) -> bool:
         )
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _cron(text: str) -> str:
     if not croniter.is_valid(text) or len(text.split()) != 5:
         raise ValueError(
@@ -81,6 +84,7 @@ def _cron(text: str) -> str:
     return text
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _network(text: str) -> str:
     try:
         return str(ipaddress.ip_network(text, strict=False))

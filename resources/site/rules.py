@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
@@ -15,6 +16,7 @@ from .problems import FieldError
 from .quantities import ByteCount, Duration, Rate
 
 __all__ = [
+    "REMEMBERED",
     "CacheRule",
     "CacheRules",
     "Canary",
@@ -32,17 +34,24 @@ __all__ = [
 ]
 
 
+#: Texts found good that need not be looked at again: thousands of site files have a handful of crons, zones, patterns
+#: and selectors, and each takes longer than the rest of the file.
+REMEMBERED = 4_096
+
+
 class Rules(BaseModel):
     """Base of all site-file models: unknown keys are errors, values do not change after loading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _pattern(text: str) -> str:
     UrlPattern(text)
     return text
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _zone(name: str) -> str:
     try:
         ZoneInfo(name)

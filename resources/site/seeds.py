@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from resources.web.urls import parse, redact
+from resources.web.urls import domain_of, parse, redact
 
 __all__ = ["SeedError", "expand", "expand_seeds", "seed_domains", "seed_problems"]
 
@@ -61,8 +61,7 @@ def expand(seed: str) -> Iterator[str]:
 
 
 def _check(url: str, where: str) -> str:
-    found = parse(url)
-    if found is None or not url.lower().startswith(("http://", "https://")):
+    if domain_of(url) is None or not url.lower().startswith(("http://", "https://")):
         raise SeedError(
             f"{where}{redact(url)!r} is no http(s) URL: write it whole, as in 'https://shop.example/'"
         )
@@ -157,7 +156,7 @@ def _problem(where: str, text: str, covers: Callable[[str], bool]) -> str:
         url = _check(next(expand(text)), where)
     except SeedError as error:
         return str(error)
-    found = parse(url)
-    if found is not None and not covers(found.domain):
-        return f"{where}{redact(url)!r} is on {found.domain}, which is not among 'domains': add it or remove this"
+    domain = domain_of(url)
+    if domain is not None and not covers(domain):
+        return f"{where}{redact(url)!r} is on {domain}, which is not among 'domains': add it or remove this"
     return ""
