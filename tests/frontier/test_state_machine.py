@@ -318,7 +318,8 @@ def test_any_sequence_of_operations_follows_the_model(backend: Backend) -> None:
 
 def test_sweeps_change_nothing_that_can_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same on SQLite with a key index that sweeps all the time and remembers next to nothing."""
-    monkeypatch.setattr("resources.frontier.sqlite.key_index.SWEEP_AT", 3)
+    monkeypatch.setattr("resources.frontier.sqlite.key_levels.SWEEP_AT", 3)
+    monkeypatch.setattr("resources.frontier.sqlite.key_levels.FULL_AT", 8)
     monkeypatch.setattr("resources.frontier.sqlite.key_index.WARM_KEYS", 2)
     sqlite = next(backend for backend in BACKENDS if backend.name == "sqlite")
     test_any_sequence_of_operations_follows_the_model(sqlite)

@@ -6,7 +6,8 @@ that `enqueue` or `commit` returned from. What it may lose: leases, which are th
 
 This file is the table of contents; each group of methods is one module of the package:
 
-* `enqueue` adding URLs, `key_index` the dedup behind it, `key_run` its file beside the database
+* `enqueue` adding URLs, `key_index` the dedup behind it; its files beside the database: `key_run` what one holds,
+  `key_merge` how it is made, `key_levels` which there are
 * `claims` claims and leases, `commit` their end
 * `transitions` due again, retried, reconsidered, excluded, forgotten
 * `records` whole rows, `fetch_log` the log, `workers` domain leases and signs of life

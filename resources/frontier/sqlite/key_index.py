@@ -7,47 +7,36 @@ every known one, and slow down as it outgrows the cache. Instead, as in the log-
 * `unswept`: keys of the newest rows, in a dict of this process only. It is rebuilt from the rows with an id
   above `sweep.done_to` when the index is first used, and caught up with other processes' new rows at the
   start of each transaction. Nothing of it is ever the only copy.
-* the run: one sorted file beside the database (`key_run`) for all rows up to `sweep.done_to`. When `unswept` has
-  grown to `SWEEP_AT`, the next run is merged from the old one and from it, a slice per transaction: no pause. Each
-  process that adds rows works on a draft of its own; who finishes first commits its run, the others drop theirs.
-  Deleted rows stand in `forgotten_key` until the next run is made without them.
+* the runs: sorted files beside the database (`key_run`) for all rows up to `sweep.done_to`: a large one, and small
+  ones above it (`key_levels`). When `unswept` has grown, the next small run is merged from it, a piece per
+  transaction. Deleted rows stand in `forgotten_key` until runs are made without them.
 * `warm` and `cool`: keys that were lately found to have a row. Two generations: what is asked for again
   stays. A hit is exact, for a key keeps its row until `reset`, which raises `sweep.forgotten` and thereby
   empties these sets in every process.
 
-A crash loses a draft and nothing else. A run that is missing or damaged is made again from the rows.
+A crash loses the draft of a run and nothing else. Runs that are missing or damaged are made again from the rows.
 
-Costs: about 140 bytes for each of at most 1.5 * SWEEP_AT unswept keys and 100 for each of 2 * WARM_KEYS;
-0.1-0.2 us a key that is in memory, 1-2 us one that is looked up in the run, about 1 us a key for its merge.
+Costs: about 140 bytes for each of 100,000 to 180,000 unswept keys, 100 for each of 2 * WARM_KEYS, and 14.4 of mapped
+memory for each that is in a run; 0.1-0.2 us a key that is in memory, 0.3 us more one that is looked up in the runs, and
+for each new one at ten million the copying of 16 others, some 0.5 us.
 """
 
 from __future__ import annotations
 
-import logging
-import os
-import secrets
 import sqlite3
 from collections.abc import Collection, Sequence
 from itertools import filterfalse
 from pathlib import Path
 
-from resources.frontier.sqlite.key_run import KeyRun, Merge, Rows, run_path
+from resources.frontier.sqlite.key_levels import KeyLevels
 from resources.frontier.sqlite.statements import in_lists, read_statements
 
 __all__ = ["KeyIndex"]
 
-log = logging.getLogger(__name__)
-
 _SQL = read_statements("key_index.sql")
 
-#: At ten million keys a merge then copies 25 old keys for each new one.
-SWEEP_AT = 400_000
-
-#: Keys merged for each new one: 2 ends a merge before half as many new keys as it took in have come.
-SWEEP_PACE = 2
-
-#: Per generation. 15 MB; the links that stand on all pages of some hundred domains.
-WARM_KEYS = 150_000
+#: Per generation. 10 MB; the links that stand on all pages of some hundred domains.
+WARM_KEYS = 100_000
 
 
 class KeyIndex:
@@ -55,22 +44,18 @@ class KeyIndex:
 
     def __init__(self, connection: sqlite3.Connection, database: Path) -> None:
         self._connection = connection
-        self._database = database
+        self._levels = KeyLevels(connection, database)
         self._unswept: dict[bytes, int] = {}
         self._warm: set[bytes] = set()
         self._cool: set[bytes] = set()
         self._last_id = -1  # of the rows in `unswept`; -1: not loaded
         self._done_to = self._number = self._forgotten = 0
-        self._run: KeyRun | None = None
-        self._merge: Merge | None = None
-        self._going_to = 0  # of the merge that is going on
         self._buried = False  # there are keys in `forgotten_key`
         self._current = False  # caught up with other processes in this transaction
 
     def __repr__(self) -> str:
-        return (
-            f"<KeyIndex {len(self._unswept)} unswept, {len(self._warm) + len(self._cool)} warm, {self._run}>"
-        )
+        warm = len(self._warm) + len(self._cool)
+        return f"<KeyIndex {len(self._unswept):,} unswept, {warm:,} warm, {self._levels}>"
 
     # -- asking ------------------------------------------------------------------------------------
     def unmet(self, keys: Sequence[bytes]) -> set[bytes]:
@@ -80,9 +65,9 @@ class KeyIndex:
         rest = set(filterfalse(self._unswept.__contains__, filterfalse(self._warm.__contains__, keys)))
         again = rest & self._cool
         rest -= again
-        on_disk = self._on_disk(rest).keys()
-        self._keep_warm(again | on_disk)
-        return rest - on_disk
+        missing = self._not_on_disk(rest) if rest else rest
+        self._keep_warm(again | (rest - missing))
+        return missing
 
     def find(self, keys: Collection[bytes]) -> dict[bytes, int]:
         """The row ids of those keys that have a row."""
@@ -92,10 +77,11 @@ class KeyIndex:
         found.update(self._on_disk([key for key in keys if key not in found]))
         return found
 
-    def _on_disk(self, keys: Collection[bytes]) -> dict[bytes, int]:
-        if self._run is None or not keys:
-            return {}
-        found = self._run.find(list(keys))
+    def _not_on_disk(self, keys: set[bytes]) -> set[bytes]:
+        return keys - self._on_disk(list(keys)).keys() if self._buried else self._levels.missing(list(keys))
+
+    def _on_disk(self, keys: list[bytes]) -> dict[bytes, int]:
+        found = self._levels.find(keys) if keys else {}
         if self._buried and found:
             for marks, chunk in in_lists(found):
                 query = f"SELECT key, id FROM forgotten_key WHERE key IN ({marks})"
@@ -117,14 +103,14 @@ class KeyIndex:
         self._catch_up()
         self._unswept.update(rows)
         self._last_id = rows[-1][1]
-        self._sweep(SWEEP_PACE * len(rows))
+        self._sweep(len(rows))
 
     def forget(self, rows: Sequence[tuple[bytes, int]]) -> None:
         """Rows (key, id) are deleted in this transaction."""
         if not rows:
             return
         self._catch_up()
-        self._abandon()
+        self._levels.abandon()
         keys = [key for key, _ in rows]
         for key in keys:
             self._unswept.pop(key, None)
@@ -137,6 +123,7 @@ class KeyIndex:
         (self._forgotten,) = self._connection.execute(_SQL["forgot"]).fetchone()
 
     def committed(self) -> None:
+        self._levels.committed()
         self._current = False
 
     def rolled_back(self) -> None:
@@ -149,22 +136,16 @@ class KeyIndex:
         self._current = False
 
     def close(self) -> None:
-        """Drop the draft of a merge, if there is one."""
-        self._abandon()
+        """Drop the drafts of runs, if there are any."""
+        self._levels.abandon()
 
     # -- staying current ---------------------------------------------------------------------------
     def _drop(self) -> None:
         self._unswept, self._warm, self._cool = {}, set(), set()
         self._last_id = -1
-        # What the failed transaction said of the run may be untrue as well: ask again.
-        self._number, self._run = 0, None
-        self._forgotten = -1
-        self._abandon()
-
-    def _abandon(self) -> None:
-        if self._merge is not None:
-            self._merge.abandon()
-            self._merge, self._going_to = None, 0
+        # What the failed transaction said of the runs may be untrue as well: ask again.
+        self._number, self._forgotten = -1, -1
+        self._levels.abandon()
 
     def _catch_up(self) -> None:
         """Once a transaction: what did others add, sweep or forget since?"""
@@ -179,8 +160,7 @@ class KeyIndex:
         swept_by_another = number != self._number
         self._forgotten, self._done_to, self._number = forgotten, done_to, number
         if swept_by_another:
-            self._abandon()
-            self._run = self._opened(number)
+            self._levels.follow(number, done_to)
         if self._last_id < 0:
             self._last_id = done_to
         elif swept_by_another:
@@ -199,82 +179,15 @@ class KeyIndex:
         # The newest of them are as good a guess as any at what will be asked for next.
         self._cool = set(swept[-WARM_KEYS:])
 
-    # -- the run -----------------------------------------------------------------------------------
-    def _opened(self, number: int) -> KeyRun | None:
-        """Numbered cases: 1. there is none yet; 2. it is there and whole; 3. it has to be made again."""
-        if not number:
-            return None
-        path = run_path(self._database, number)
-        try:
-            return KeyRun(path, number)
-        except (FileNotFoundError, ValueError) as error:
-            log.warning("%s; it is made again from the rows of %s", error, self._database)
-            return self._made_again(number)
-
-    def _made_again(self, number: int) -> KeyRun:
-        """All rows up to `done_to`, as many at a time as a sweep takes: memory stays what it is."""
-        (done_to, _, _) = self._connection.execute(_SQL["state"]).fetchone()
-        run: KeyRun | None = None
-        last = 0
-        nothing = Rows.of([], [])
-        while True:
-            rows = self._connection.execute(_SQL["rows_up_to"], (last, done_to, SWEEP_AT)).fetchall()
-            ended = len(rows) < SWEEP_AT
-            last = rows[-1][1] if rows else last
-            chunk = Rows.of([key for key, _ in rows], [row_id for _, row_id in rows])
-            merge = Merge(self._database, number if ended else secrets.randbits(63), run, chunk, nothing)
-            while not merge.step(0.1):
-                pass
-            before, run = run, merge.finish()
-            if before is not None:
-                before.path.unlink(missing_ok=True)
-            if ended:
-                return run
-
-    def _sweep(self, pace: int) -> None:
-        """Go on with the merge, if one is going on or due."""
-        if self._merge is None:
-            if len(self._unswept) < SWEEP_AT:
-                return
-            self._begin()
-        merge = self._merge
-        assert merge is not None  # begun above
-        if not merge.step(pace / SWEEP_AT):
+    def _sweep(self, added: int) -> None:
+        """Go on with merges, as far as so many new keys pay for."""
+        done_to = self._levels.advance(added, self._unswept, self._last_id, forgotten=self._buried)
+        if done_to is None:
             return
-        before, self._run = self._run, merge.finish()
-        self._number, self._done_to = merge.number, self._going_to
-        self._connection.execute(_SQL["done"], (self._done_to, self._number))
+        self._number, self._done_to = self._levels.number, done_to
+        self._connection.execute(_SQL["done"], (done_to, self._number))
         if self._buried:
+            # Whatever goes on while rows are forgotten is a merge without them.
             self._connection.execute("DELETE FROM forgotten_key")
             self._buried = False
-        self._merge, self._going_to = None, 0
         self._shed()
-        self._clean({self._number, before.number if before is not None else 0})
-
-    def _begin(self) -> None:
-        unswept = self._unswept
-        buried = self._connection.execute(_SQL["buried"]).fetchall() if self._buried else []
-        dropped = Rows.of([key for key, _ in buried], [row_id for _, row_id in buried])
-        self._going_to = self._last_id
-        rows = Rows.of(list(unswept), list(unswept.values()))
-        self._merge = Merge(self._database, secrets.randbits(63) | 1, self._run, rows, dropped)
-
-    def _clean(self, keep: Collection[int]) -> None:
-        """Remove runs that no transaction can need any more, and drafts whose process has ended."""
-        kept = {run_path(self._database, number) for number in keep}
-        prefix = f"{self._database.name}-keys-"
-        for path in self._database.parent.glob(f"{prefix}*"):
-            word = path.name.removeprefix(prefix).split("-")
-            needed = _alive(int(word[1])) if word[0] == "draft" else path in kept
-            if not needed:
-                path.unlink(missing_ok=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -16,7 +16,7 @@ UPDATE sweep SET done_to = ?, run = ?;
 INSERT OR REPLACE INTO forgotten_key (key, id) VALUES (?, ?);
 
 -- name: buried
-SELECT key, id FROM forgotten_key;
+SELECT id FROM forgotten_key ORDER BY id;
 
 -- name: forgot
 UPDATE sweep SET forgotten = forgotten + 1 RETURNING forgotten;

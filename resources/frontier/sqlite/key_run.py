@@ -1,12 +1,16 @@
-"""The keys of all but the newest rows as one sorted file beside the database: looked up, merged, made anew.
+"""The keys of many rows as one sorted file beside the database: written once (`key_merge`), looked up, never changed.
 
-The file holds three columns, one after the other and in the order of the keys: first halves of the keys, second
-halves, row ids; 24 bytes a key. It is mapped into memory, searched with numpy and never changed: a merge writes the
-next one. It is derived: a file that is missing or is not whole is made again from the rows, and nobody's data is in
-it. Its name has a random number that the database knows, so that a file of another history is never taken for it.
+A key is 16 bytes, and keys are like random bits. Their first `bits` bits are therefore not written: they are the
+number of a bucket, and a directory says where each bucket begins, 8 to 16 keys apart. Of the other bits the next 32
+stand in a column of their own, which alone is searched; the rest of the key decides. So a look-up touches one line of
+the directory, one or two of the searched column, and if these 32 bits agree, one of each of the others: no cost grows
+with the run but that of memory being further away. Every answer compares all 128 bits.
 
-Costs at ten million keys: 1-2 us a key that is looked up among some thousand; a merge 0.6 us for each of 400,000 new
-keys and 240 MB written; making it anew about a minute. Memory is the kernel's page cache: `relax` lets go of it.
+It is derived: a file that is missing or is not whole is made again from the rows, and nobody's data is in it. Its name
+has a random number that the database knows, so that a file of another history is never taken for it.
+
+Costs: 14.4 bytes of mapped memory a key (the kernel's page cache, which it can take back), 4 more on the disk for the
+row id; about 0.2 us a key that is looked up among some thousand.
 """
 
 from __future__ import annotations
@@ -14,47 +18,73 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KeyRun", "Merge", "Rows", "run_path"]
+__all__ = [
+    "SECTIONS",
+    "SECTION_BITS",
+    "Header",
+    "KeyRun",
+    "Layout",
+    "OldFormat",
+    "Rows",
+    "halves",
+    "run_path",
+]
 
-_MAGIC = b"NCKEYS01"
-_HEADER = struct.Struct("<8sQQ")  # magic, number of the run, keys
-#: A page: so that the columns can be mapped without copying.
-_HEADER_BYTES = 4096
-_WORD = 8
+_MAGIC, _OLD_MAGIC = b"NCKEYS02", b"NCKEYS01"
+#: Magic, number of the run, room for keys, keys, bits, keys in the fullest bucket, bytes of an id, runs beneath.
+_HEADER = struct.Struct("<8s7Q")
+#: A page: so that columns can be mapped without copying, and let go of one by one.
+_PAGE = 4096
+_MOST_BENEATH = (_PAGE - _HEADER.size) // 8
 
-#: Looked-up keys after which the pages they touched are let go: at most some 40 MB of them.
-RELAX_AFTER = 20_000
+#: All runs can be cut at the first 16 bits of the keys, whatever the number of their buckets: merges do.
+SECTION_BITS = 16
+SECTIONS = 1 << SECTION_BITS
+#: A 32-bit column and a 16-bit one hold what is left of a key's first half.
+_MOST_BITS = 32
 
-#: Bytes of a merge between two syncs: the last one, within a transaction, has little left to do.
-SYNC_BYTES = 16 << 20
+#: Ids looked up after which their pages are let go: few callers ask for ids, and none needs them again.
+_RELAX_AFTER = 20_000
 
 Words = NDArray[np.uint64]
+Places = NDArray[np.int64]
 
 
+class OldFormat(ValueError):
+    """A run as an earlier release wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
-    """Keys with their ids as columns, in key order."""
+    """Keys (first and second halves) with their ids as columns, in order of the first halves."""
 
-    __slots__ = ("heads", "ids", "tails")
-
-    def __init__(self, heads: Words, tails: Words, ids: Words) -> None:
-        self.heads, self.tails, self.ids = heads, tails, ids
+    heads: Words
+    tails: Words
+    ids: Words
 
     @classmethod
     def of(cls, keys: Sequence[bytes], ids: Sequence[int]) -> Rows:
         """From Python's values, in any order."""
-        heads, tails = _halves(keys)
-        order = np.lexsort((tails, heads))
+        heads, tails = halves(keys)
+        order = np.argsort(heads)
         return cls(heads[order], tails[order], np.array(ids, np.uint64)[order])
 
     def __len__(self) -> int:
         return len(self.heads)
+
+
+def halves(keys: Sequence[bytes]) -> tuple[Words, Words]:
+    """First and second halves as numbers that sort like the bytes."""
+    both = np.frombuffer(b"".join(keys), ">u8").astype(np.uint64).reshape(-1, 2)
+    return both[:, 0].copy(), both[:, 1].copy()
 
 
 def run_path(database: Path, number: int) -> Path:
@@ -62,157 +92,193 @@ def run_path(database: Path, number: int) -> Path:
     return database.with_name(f"{database.name}-keys-{number:016x}")
 
 
-def _halves(keys: Sequence[bytes]) -> tuple[Words, Words]:
-    if not keys:
-        return np.empty(0, np.uint64), np.empty(0, np.uint64)
-    both = np.frombuffer(b"".join(keys), ">u8").astype(np.uint64).reshape(-1, 2)
-    return both[:, 0].copy(), both[:, 1].copy()
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where everything stands in a file with room for so many keys."""
+
+    room: int
+    bits: int
+    id_bytes: int
+
+    @classmethod
+    def of(cls, room: int, last_id: int) -> Layout:
+        """The layout for so many keys with ids up to `last_id`. ValueError: more than the directory can count."""
+        if room >= 1 << 32:
+            raise ValueError(
+                f"{room:,} keys are too many for one run; give some of the sites a frontier of their own"
+            )
+        bits = min(max((room >> 4).bit_length(), SECTION_BITS), _MOST_BITS)
+        return cls(room, bits, 4 if last_id < 1 << 32 else 8)
+
+    def columns(self) -> Iterator[tuple[str, str, int, int]]:
+        """Name, dtype, entries and offset of each column; in the end a nameless one of no entries."""
+        at = _PAGE
+        for name, dtype, entries in (
+            ("directory", "<u4", (1 << self.bits) + 1),
+            ("prints", "<u4", self.room),
+            ("lows", "<u2", self.room),
+            ("tails", "<u8", self.room),
+            ("ids", f"<u{self.id_bytes}", self.room),
+        ):
+            yield name, dtype, entries, at
+            size = entries * int(dtype[-1])
+            at += size + -size % _PAGE
+        yield "", "<u4", 0, at
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        *_, (_, _, _, end) = self.columns()
+        return end
+
+    def split(self, heads: Words) -> tuple[Words, NDArray[np.uint32], NDArray[np.uint16]]:
+        """First halves of keys as bucket, the 32 bits that are searched, and the bits after them."""
+        left = _MOST_BITS - self.bits
+        return (
+            heads >> np.uint64(64 - self.bits),
+            (heads >> np.uint64(left)).astype(np.uint32),
+            (heads & np.uint64((1 << left) - 1)).astype(np.uint16),
+        )
+
+    def join(self, buckets: Words, prints: NDArray[np.uint32], lows: NDArray[np.uint16]) -> Words:
+        """The inverse of `split`."""
+        heads = buckets << np.uint64(64 - self.bits)
+        heads |= prints.astype(np.uint64) << np.uint64(_MOST_BITS - self.bits)
+        heads |= lows
+        return heads
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first page of a run. `beneath`: the numbers of the runs that it completes, largest first."""
+
+    number: int
+    layout: Layout
+    count: int
+    fullest: int
+    beneath: tuple[int, ...]
+
+    def packed(self) -> bytes:
+        layout = self.layout
+        if len(self.beneath) > _MOST_BENEATH:
+            raise ValueError(f"{len(self.beneath)} runs of keys do not fit into the head of a file")
+        head = _HEADER.pack(
+            _MAGIC, self.number, layout.room, self.count, layout.bits, self.fullest, layout.id_bytes,
+            len(self.beneath),
+        )  # fmt: skip
+        return head + struct.pack(f"<{len(self.beneath)}Q", *self.beneath)
+
+    @classmethod
+    def read(cls, page: bytes, size: int, number: int) -> Header:
+        """From the first page of a file of that size. ValueError: it is not the whole run with this number."""
+        if len(page) == _PAGE:
+            magic, own, room, count, bits, fullest, id_bytes, beneath = _HEADER.unpack_from(page)
+            if magic == _OLD_MAGIC:
+                raise OldFormat("it is a run of keys in the format of an earlier release")
+            sound = magic == _MAGIC and own == number and count <= room and SECTION_BITS <= bits <= _MOST_BITS
+            if sound and id_bytes in (4, 8) and beneath <= _MOST_BENEATH:
+                layout = Layout(room, bits, id_bytes)
+                if size == layout.size:
+                    chain = struct.unpack_from(f"<{beneath}Q", page, _HEADER.size)
+                    return cls(number, layout, count, fullest, chain)
+        raise ValueError("it is not a whole run of keys")
 
 
 class KeyRun:
     """One run, open for reading. Raises ValueError for a file that is not whole, FileNotFoundError without one."""
 
     def __init__(self, path: Path, number: int) -> None:
-        self.path, self.number = path, number
+        self.number = number
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            head = file.read(_HEADER.size)
-            magic, own, count = _HEADER.unpack(head) if len(head) == _HEADER.size else (b"", 0, 0)
-            if magic != _MAGIC or own != number or size != _HEADER_BYTES + 3 * _WORD * count:
-                raise ValueError(f"{path} is not a whole run of keys")
+            try:
+                self.header = Header.read(file.read(_PAGE), size, number)
+            except ValueError as error:
+                raise type(error)(f"{path}: {error}") from None
             self._map = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-        self.rows = Rows(*(self._column(place, count) for place in range(3)))
-        self._touched = 0
+        self._layout = self.header.layout
+        columns = {name: (dtype, entries, at) for name, dtype, entries, at in self._layout.columns()}
+        self._directory = self._column(*columns["directory"])
+        self._prints = self._column(*columns["prints"])
+        self._lows = self._column(*columns["lows"])
+        self._tails = self._column(*columns["tails"])
+        self._ids = self._column(*columns["ids"])
+        self._ids_at = columns["ids"][2]
+        self._ids_touched = 0
+        if int(self._directory[-1]) != len(self):
+            raise ValueError(f"{path}: it is not a whole run of keys")
+
+    def __len__(self) -> int:
+        return self.header.count
 
     def __repr__(self) -> str:
-        return f"<KeyRun {self.path.name}: {len(self.rows):,} keys>"
+        return f"<KeyRun {self.number:016x}: {len(self):,} keys>"
 
-    def _column(self, place: int, count: int) -> Words:
-        if not count:
-            return np.empty(0, np.uint64)
-        return np.frombuffer(self._map, "<u8", count, _HEADER_BYTES + _WORD * count * place)
+    def _column(self, dtype: str, entries: int, at: int) -> NDArray[Any]:
+        # Mapping of length 0 past the end of the file: frombuffer refuses it, an empty array says the same.
+        return np.frombuffer(self._map, dtype, entries, at) if entries else np.empty(0, dtype)
 
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, int]:
-        """The row ids of those keys that are in the run."""
-        if not keys or not len(self.rows):
-            return {}
-        heads, tails = _halves(keys)
-        order = np.argsort(heads)
-        at, found = self.places(heads[order], tails[order])
-        ids = self.rows.ids[at[found]].tolist()
-        result = {keys[place]: row_id for place, row_id in zip(order[found].tolist(), ids, strict=True)}
-        self._touched += len(keys)
-        if self._touched > RELAX_AFTER:
-            self.relax()
-        return result
-
-    def places(self, heads: Words, tails: Words) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Where each key is, and whether it is there at all. `heads` ascending: that is fastest."""
-        rows = self.rows
-        last = len(rows) - 1
-        at = np.minimum(rows.heads.searchsorted(heads), last)
-        same_head = rows.heads[at] == heads
-        found = same_head & (rows.tails[at] == tails)
-        # Two keys with one first half: once in a hundred thousand frontiers of ten million.
-        for place in np.flatnonzero(same_head & ~found).tolist():
-            while at[place] < last and rows.heads[at[place] + 1] == heads[place]:
-                at[place] += 1
-                if rows.tails[at[place]] == tails[place]:
-                    found[place] = True
-                    break
+    # -- looking up --------------------------------------------------------------------------------
+    def places(self, heads: Words, tails: Words) -> tuple[Places, NDArray[np.bool_]]:
+        """Where each key is, and whether it is there at all."""
+        found = np.zeros(len(heads), np.bool_)
+        if not len(self):
+            return np.zeros(len(heads), np.int64), found
+        bucket_numbers, prints, lows = self._layout.split(heads)
+        buckets = bucket_numbers.astype(np.int64)
+        at = self._directory.take(buckets).astype(np.int64)
+        ends = self._directory.take(buckets + 1).astype(np.int64)
+        # A binary search in all buckets at once: `at` becomes the first place whose 32 bits are not lower.
+        width = 1 << (self.header.fullest.bit_length() - 1)
+        while width:
+            probe = at + (width - 1)
+            lower = self._prints.take(probe, mode="clip") < prints
+            lower &= probe < ends
+            at += lower * np.int64(width)
+            width >>= 1
+        # Several keys of a bucket may agree in these 32 bits: all of them are compared, one a round.
+        open_ones = np.flatnonzero(at < ends)
+        while len(open_ones):
+            here = at[open_ones]
+            same = self._prints.take(here) == prints[open_ones]
+            open_ones, here = open_ones[same], here[same]
+            equal = self._tails.take(here) == tails[open_ones]
+            equal &= self._lows.take(here) == lows[open_ones]
+            found[open_ones[equal]] = True
+            open_ones = open_ones[~equal]
+            at[open_ones] += 1
+            open_ones = open_ones[at[open_ones] < ends[open_ones]]
         return at, found
 
-    def relax(self) -> None:
-        """Give the pages that were touched back to the kernel's cache."""
-        self._map.madvise(mmap.MADV_DONTNEED)
-        self._touched = 0
+    def ids(self, places: Places) -> list[int]:
+        """The row ids at these places."""
+        ids: list[int] = self._ids.take(places).tolist()
+        self._ids_touched += len(ids)
+        if self._ids_touched > _RELAX_AFTER:
+            self._relax_ids()
+        return ids
 
+    # -- being merged ------------------------------------------------------------------------------
+    def section_ends(self) -> Places:
+        """How many keys there are up to the end of each section."""
+        width = 1 << (self._layout.bits - SECTION_BITS)
+        return self._directory[width::width].astype(np.int64)
 
-class Merge:
-    """The next run in the making: the old one without `dropped`, with `new`. A piece at a time: `step`."""
+    def rows(self, begin: int, end: int) -> Rows:
+        """The keys of these sections."""
+        shift = self._layout.bits - SECTION_BITS
+        first, last = begin << shift, end << shift
+        starts = self._directory[first : last + 1]
+        here = slice(int(starts[0]), int(starts[-1]))
+        buckets = np.arange(first, last, dtype=np.uint64).repeat(np.diff(starts))
+        heads = self._layout.join(buckets, self._prints[here], self._lows[here])
+        rows = Rows(heads, self._tails[here], self._ids[here].astype(np.uint64))
+        self._relax_ids()
+        return rows
 
-    def __init__(self, database: Path, number: int, old: KeyRun | None, new: Rows, dropped: Rows) -> None:
-        self.number = number
-        self.path = run_path(database, number)
-        self._draft = self.path.with_name(f"{database.name}-keys-draft-{os.getpid()}-{number:016x}")
-        empty = np.empty(0, np.uint64)
-        self._old = old.rows if old is not None else Rows(empty, empty, empty)
-        self._run = old
-        self._new = new
-        self._gone = _gone(old, dropped)
-        self._at = self._old.heads.searchsorted(new.heads)  # before which old row each new one goes
-        self._count = len(self._old) - len(self._gone) + len(new)
-        self._read = self._written = self._unsynced = 0
-        self._file = os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-        os.ftruncate(self._file, _HEADER_BYTES + 3 * _WORD * self._count)
-        os.pwrite(self._file, _HEADER.pack(_MAGIC, number, self._count), 0)
-
-    def __repr__(self) -> str:
-        return f"<Merge of {len(self._new):,} keys into {len(self._old):,}: {self._written:,} written>"
-
-    def step(self, share: float) -> bool:
-        """Do this share of the whole; True when all is done."""
-        old = self._old
-        size = max(1, int(len(old) * share) + 1)
-        begin, end = self._read, min(self._read + size, len(old))
-        whole = end == len(old)
-        first, after = np.searchsorted(self._at, [begin, end])
-        if whole:
-            after = len(self._at)
-        gone = self._gone[slice(*np.searchsorted(self._gone, [begin, end]))] - begin
-        at = self._at[first:after] - begin
-        keep = None
-        if len(gone):
-            keep = np.ones(end - begin, np.bool_)
-            keep[gone] = False
-            at = at - np.searchsorted(gone, at)
-        columns = ((old.heads, self._new.heads), (old.tails, self._new.tails), (old.ids, self._new.ids))
-        wrote = 0
-        for place, (before, added) in enumerate(columns):
-            piece = before[begin:end] if keep is None else before[begin:end][keep]
-            merged = np.insert(piece, at, added[first:after])
-            wrote = len(merged)
-            offset = _HEADER_BYTES + _WORD * (self._count * place + self._written)
-            _write(self._file, np.ascontiguousarray(merged, "<u8").data.cast("B"), offset)
-        self._read, self._written = end, self._written + wrote
-        self._unsynced += 3 * _WORD * wrote
-        if self._unsynced > SYNC_BYTES:
-            os.fdatasync(self._file)
-            self._unsynced = 0
-        if self._run is not None:
-            self._run.relax()
-        return whole
-
-    def finish(self) -> KeyRun:
-        """Make it durable under its name. The old run stays, for readers of an older state of the database."""
-        os.fsync(self._file)
-        os.close(self._file)
-        self._file = -1
-        self._draft.replace(self.path)
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-        return KeyRun(self.path, self.number)
-
-    def abandon(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-            self._draft.unlink(missing_ok=True)
-
-
-def _gone(old: KeyRun | None, dropped: Rows) -> NDArray[Any]:
-    """Places of the dropped rows in the old run, ascending."""
-    if old is None or not len(dropped) or not len(old.rows):
-        return np.empty(0, np.int64)
-    at, found = old.places(dropped.heads, dropped.tails)
-    found &= old.rows.ids[at] == dropped.ids
-    return np.unique(at[found])
-
-
-def _write(file: int, data: memoryview, offset: int) -> None:
-    while data:
-        done = os.pwrite(file, data, offset)
-        data, offset = data[done:], offset + done
+    def _relax_ids(self) -> None:
+        """Give the pages of the ids that were touched back to the kernel's cache."""
+        start = self._ids_at + -self._ids_at % mmap.PAGESIZE
+        if start < len(self._map):
+            self._map.madvise(mmap.MADV_DONTNEED, start, len(self._map) - start)
+        self._ids_touched = 0

@@ -2,7 +2,7 @@
 --
 -- What makes it flat at ten million rows: rows are appended in id order and stay where they are; every
 -- index is partial, so that a row stands in one of them at most and moves when its state does. No structure in
--- here has random keys: dedup is a sorted file beside this one (key_index.py).
+-- here has random keys: dedup is sorted files beside this one (key_index.py).
 
 CREATE TABLE domain (
     id       INTEGER PRIMARY KEY,
@@ -56,16 +56,16 @@ CREATE TABLE lease (
     until     REAL    NOT NULL
 ) STRICT;
 
--- Keys of the rows up to sweep.done_to are in a sorted file beside this one (key_run.py), which can be made again
+-- Keys of the rows up to sweep.done_to are in sorted files beside this one (key_levels.py), which can be made again
 -- from the rows; those of newer rows are read from the rows themselves.
 CREATE TABLE sweep (
-    done_to   INTEGER NOT NULL,   -- rows up to this id have their key in the run
-    run       INTEGER NOT NULL,   -- the number in the run's name; 0: there is none
+    done_to   INTEGER NOT NULL,   -- rows up to this id have their key in a run
+    run       INTEGER NOT NULL,   -- the number in the name of the run on top, which names the others; 0: none
     forgotten INTEGER NOT NULL    -- raised whenever rows are deleted
 ) STRICT;
 INSERT INTO sweep VALUES (0, 0, 0);
 
--- Keys in the run whose rows are deleted; the next run is made without them.
+-- Keys in the runs whose rows are deleted; the next run is made of all of them, without these.
 CREATE TABLE forgotten_key (
     key BLOB PRIMARY KEY,
     id  INTEGER NOT NULL
