@@ -6,7 +6,7 @@ every known one, and slow down as it outgrows the cache. Instead, as in the log-
 
 * `unswept`: keys of the newest rows, in a dict of this process only. It is rebuilt from the rows with an id
   above `sweep.done_to` when the index is first used, and caught up with other processes' new rows at the
-  start of each transaction. Nothing of it is ever the only copy.
+  start of each transaction. Nothing of it is ever the only copy. Those that a sweep takes are set apart: `sweeping`.
 * the runs: sorted files beside the database (`key_run`) for all rows up to `sweep.done_to`: a large one, and small
   ones above it (`key_levels`). When `unswept` has grown, the next small run is merged from it, a piece per
   transaction. Deleted rows stand in `forgotten_key` until runs are made without them.
@@ -16,16 +16,16 @@ every known one, and slow down as it outgrows the cache. Instead, as in the log-
 
 A crash loses the draft of a run and nothing else. Runs that are missing or damaged are made again from the rows.
 
-Costs: about 140 bytes for each of 100,000 to 180,000 unswept keys, 100 for each of 2 * WARM_KEYS, and 14.4 of mapped
-memory for each that is in a run; 0.1-0.2 us a key that is in memory, 0.3 us more one that is looked up in the runs, and
-for each new one at ten million the copying of 16 others, some 0.5 us.
+Costs: about 140 bytes for each of up to 180,000 unswept keys and of the 100,000 swept last, 100 for each of WARM_KEYS,
+and 14.4 of mapped memory for each that is in a run; 0.1-0.2 us a key that is in memory, 0.3 us more one that is looked
+up in the runs, and for each new one at ten million the copying of 16 others, some 0.5 us.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Sequence
-from itertools import filterfalse
+from collections.abc import Collection, Sequence, Set
+from itertools import filterfalse, islice
 from pathlib import Path
 
 from resources.frontier.sqlite.key_levels import KeyLevels
@@ -46,23 +46,26 @@ class KeyIndex:
         self._connection = connection
         self._levels = KeyLevels(connection, database)
         self._unswept: dict[bytes, int] = {}
+        self._sweeping: dict[bytes, int] = {}  # older than all in `unswept`
         self._warm: set[bytes] = set()
-        self._cool: set[bytes] = set()
-        self._last_id = -1  # of the rows in `unswept`; -1: not loaded
+        self._cool: Set[bytes] = set()
+        self._last_id = -1  # of the rows in these two; -1: not loaded
         self._done_to = self._number = self._forgotten = 0
         self._buried = False  # there are keys in `forgotten_key`
         self._current = False  # caught up with other processes in this transaction
 
     def __repr__(self) -> str:
         warm = len(self._warm) + len(self._cool)
-        return f"<KeyIndex {len(self._unswept):,} unswept, {warm:,} warm, {self._levels}>"
+        unswept = len(self._sweeping) + len(self._unswept)
+        return f"<KeyIndex {unswept:,} unswept, {warm:,} warm, {self._levels}>"
 
     # -- asking ------------------------------------------------------------------------------------
     def unmet(self, keys: Sequence[bytes]) -> set[bytes]:
         """Those keys that have no row."""
         self._catch_up()
-        # Most links are known, and most of those from memory: these two filters never enter Python code.
-        rest = set(filterfalse(self._unswept.__contains__, filterfalse(self._warm.__contains__, keys)))
+        # Most links are known, and most of those from memory: these filters never enter Python code.
+        cold = filterfalse(self._sweeping.__contains__, filterfalse(self._warm.__contains__, keys))
+        rest = set(filterfalse(self._unswept.__contains__, cold))
         again = rest & self._cool
         rest -= again
         missing = self._not_on_disk(rest) if rest else rest
@@ -72,8 +75,9 @@ class KeyIndex:
     def find(self, keys: Collection[bytes]) -> dict[bytes, int]:
         """The row ids of those keys that have a row."""
         self._catch_up()
-        unswept = self._unswept
-        found = {key: unswept[key] for key in keys if key in unswept}
+        found: dict[bytes, int] = {}
+        for rows in (self._sweeping, self._unswept):
+            found.update((key, rows[key]) for key in keys if key in rows)
         found.update(self._on_disk([key for key in keys if key not in found]))
         return found
 
@@ -110,12 +114,12 @@ class KeyIndex:
         if not rows:
             return
         self._catch_up()
-        self._levels.abandon()
+        self._stop_sweeping()
         keys = [key for key, _ in rows]
         for key in keys:
             self._unswept.pop(key, None)
         self._warm.difference_update(keys)
-        self._cool.difference_update(keys)
+        self._cool = set()
         swept = [row for row in rows if row[1] <= self._done_to]
         if swept:
             self._connection.executemany(_SQL["bury"], swept)
@@ -141,7 +145,7 @@ class KeyIndex:
 
     # -- staying current ---------------------------------------------------------------------------
     def _drop(self) -> None:
-        self._unswept, self._warm, self._cool = {}, set(), set()
+        self._unswept, self._sweeping, self._warm, self._cool = {}, {}, set(), set()
         self._last_id = -1
         # What the failed transaction said of the runs may be untrue as well: ask again.
         self._number, self._forgotten = -1, -1
@@ -171,17 +175,25 @@ class KeyIndex:
         self._current = True
 
     def _shed(self) -> None:
-        """Let go of what a sweep has put on the disk."""
+        """Let go of what another process has swept. Its sweep went to another row than the one going on here."""
         done_to = self._done_to
-        swept = [key for key, row_id in self._unswept.items() if row_id <= done_to]
-        self._unswept = {key: row_id for key, row_id in self._unswept.items() if row_id > done_to}
+        every = (*self._sweeping.items(), *self._unswept.items())
+        self._keep_cool({key: row_id for key, row_id in every if row_id <= done_to})
+        self._sweeping, self._unswept = {}, {key: row_id for key, row_id in every if row_id > done_to}
         self._last_id = max(self._last_id, done_to)
-        # The newest of them are as good a guess as any at what will be asked for next.
-        self._cool = set(swept[-WARM_KEYS:])
 
+    def _keep_cool(self, swept: dict[bytes, int]) -> None:
+        """The newest of those that were swept are as good a guess as any at what will be asked for next."""
+        few = len(swept) <= WARM_KEYS
+        self._cool = swept.keys() if few else set(islice(reversed(swept), WARM_KEYS))
+
+    # -- sweeping ----------------------------------------------------------------------------------
     def _sweep(self, added: int) -> None:
         """Go on with merges, as far as so many new keys pay for."""
-        done_to = self._levels.advance(added, self._unswept, self._last_id, forgotten=self._buried)
+        if self._levels.due(len(self._unswept)):
+            self._levels.begin(self._unswept, self._last_id, forgotten=self._buried)
+            self._sweeping, self._unswept = self._unswept, {}
+        done_to = self._levels.advance(added)
         if done_to is None:
             return
         self._number, self._done_to = self._levels.number, done_to
@@ -190,4 +202,10 @@ class KeyIndex:
             # Whatever goes on while rows are forgotten is a merge without them.
             self._connection.execute("DELETE FROM forgotten_key")
             self._buried = False
-        self._shed()
+        self._keep_cool(self._sweeping)
+        self._sweeping = {}
+
+    def _stop_sweeping(self) -> None:
+        self._levels.abandon()
+        if self._sweeping:
+            self._unswept, self._sweeping = self._sweeping | self._unswept, {}

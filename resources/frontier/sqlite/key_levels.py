@@ -172,33 +172,15 @@ class KeyLevels:
         return Rows(heads[order], tails[order], ids[order]), last
 
     # -- merging -----------------------------------------------------------------------------------
-    def advance(
-        self, added: int, unswept: Mapping[bytes, int], last_id: int, *, forgotten: bool
-    ) -> int | None:
-        """Go on with the merges that are going on or due, for so many keys that were added.
+    def due(self, unswept: int) -> bool:
+        """With so many unswept keys a sweep is to begin."""
+        return self._sweep is None and unswept >= SWEEP_AT
 
-        `last_id`: of the rows whose keys are in `unswept`. `forgotten`: rows stand in `forgotten_key`. Returns the
-        last row whose key is in a run from now on if that has changed, and the run on top with it: `number`.
+    def begin(self, unswept: Mapping[bytes, int], last_id: int, *, forgotten: bool) -> None:
+        """Begin to sweep these keys, of rows up to `last_id`. `forgotten`: rows stand in `forgotten_key`.
+
+        Numbered cases: 1. rows are forgotten: all runs; 2. the run on top is not full; 3. it is, or there is none.
         """
-        if self._large is not None:
-            self._large.advance(added)
-        sweep = self._sweep
-        if sweep is None:
-            if len(unswept) < SWEEP_AT:
-                return None
-            sweep = self._sweep = self._begun(unswept, last_id, forgotten)
-        if not sweep.advance(added):
-            return None
-        self._finish(sweep)
-        return sweep.last_id
-
-    @property
-    def number(self) -> int:
-        """Of the run on top; 0: there is none."""
-        return self._runs[-1].number if self._runs else 0
-
-    def _begun(self, unswept: Mapping[bytes, int], last_id: int, forgotten: bool) -> _Going:
-        """Numbered cases: 1. rows are forgotten: all runs; 2. the run on top is not full; 3. it is, or there is none."""
         dropped = _NOTHING
         sources: tuple[KeyRun, ...] = ()
         if forgotten:
@@ -212,7 +194,26 @@ class KeyLevels:
         merge = Merge(self._database, _new_number(), sources, rows, dropped, last_id)
         # Short runs of a process leave more than one sweep behind: the more there is, the faster.
         spread = (_SPREAD_OF_ALL if forgotten else _SPREAD) * SWEEP_AT * SWEEP_AT / len(unswept)
-        return _Going(merge, last_id, merge.size / spread)
+        self._sweep = _Going(merge, last_id, merge.size / spread)
+
+    def advance(self, added: int) -> int | None:
+        """Go on with the merges that are going on, for so many keys that were added.
+
+        Returns the last row whose key is in a run from now on if the sweep has ended. The run on top, `number`, is
+        another one then.
+        """
+        if self._large is not None:
+            self._large.advance(added)
+        sweep = self._sweep
+        if sweep is None or not sweep.advance(added):
+            return None
+        self._finish(sweep)
+        return sweep.last_id
+
+    @property
+    def number(self) -> int:
+        """Of the run on top; 0: there is none."""
+        return self._runs[-1].number if self._runs else 0
 
     def _finish(self, sweep: _Going) -> None:
         kept = self._runs[: len(self._runs) - len(sweep.merge.sources)]

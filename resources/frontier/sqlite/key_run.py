@@ -75,7 +75,7 @@ class Rows:
         """From Python's values, in any order."""
         heads, tails = halves(keys)
         order = np.argsort(heads)
-        return cls(heads[order], tails[order], np.array(ids, np.uint64)[order])
+        return cls(heads[order], tails[order], np.fromiter(ids, np.uint64, len(ids))[order])
 
     def __len__(self) -> int:
         return len(self.heads)
