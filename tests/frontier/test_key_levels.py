@@ -180,29 +180,51 @@ def test_two_processes_merge_beside_each_other(frontier: SqliteFrontier, place: 
     assert max(chain(place)) > FULL_AT
 
 
-def test_processes_that_add_at_once_lose_no_key(frontier: SqliteFrontier, place: Path) -> None:
-    script = """
+#: Adds the same URLs as every other one, ten at a time, and says of how many it was the first.
+ADDER = """
 import sys
 from resources.frontier.sqlite import key_index, key_levels
 key_levels.SWEEP_AT, key_levels.FULL_AT, key_index.WARM_KEYS = 40, 100, 5
 from resources.frontier.sqlite import SqliteFrontier
 from tests.frontier.test_key_levels import NOW, urls
 frontier = SqliteFrontier(sys.argv[1])
-new = sum(frontier.enqueue(urls(start, start + 10), NOW).new for start in range(0, 600, 10))
+for start in range(0, int(sys.argv[2]), 10):
+    print(frontier.enqueue(urls(start, start + 10), NOW).new, flush=True)
 frontier.close()
-print(new)
 """
-    root = Path(__file__).parents[2]
-    started = [
-        subprocess.Popen([sys.executable, "-c", script, place], stdout=subprocess.PIPE, text=True, cwd=root)
-        for _ in range(3)
-    ]
+ROOT = Path(__file__).parents[2]
+
+
+def adder(place: Path, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", ADDER, str(place), str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+def test_processes_that_add_at_once_lose_no_key(frontier: SqliteFrontier, place: Path) -> None:
+    started = [adder(place, 600) for _ in range(3)]
     told = [process.communicate(timeout=60)[0] for process in started]
     # Each URL was new to one of them.
-    assert sum(map(int, told)) == 600 == frontier.recount("shop.example").pending
+    assert sum(map(int, "".join(told).split())) == 600 == frontier.recount("shop.example").pending
     every = [each for start in range(0, 600, 10) for each in urls(start, start + 10)]
     assert frontier.enqueue(every, NOW).new == 0
     assert not [path for path in files(place) if "draft" in path.name]
+
+
+@pytest.mark.parametrize("batches", [7, 12, 31, 44])  # within a sweep, and within a merge of large runs
+def test_a_process_that_is_killed_loses_its_drafts_only(place: Path, batches: int) -> None:
+    killed = adder(place, 1_000_000)
+    assert killed.stdout is not None
+    said = [int(killed.stdout.readline()) for _ in range(batches)]
+    killed.kill()
+    said += [int(line) for line in killed.communicate()[0].split()]
+    frontier = SqliteFrontier(place)
+    added = frontier.recount("shop.example").pending
+    assert added in (10 * len(said), 10 * len(said) + 10)
+    every = [each for start in range(0, added, 10) for each in urls(start, start + 10)]
+    assert frontier.enqueue(every, NOW).new == 0
+    grow(frontier, 200, first=50_000)
+    assert not [path for path in files(place) if f"draft-{killed.pid}-" in path.name]
+    frontier.close()
 
 
 def test_a_failed_transaction_takes_its_keys_with_it(frontier: SqliteFrontier) -> None:

@@ -16,9 +16,9 @@ every known one, and slow down as it outgrows the cache. Instead, as in the log-
 
 A crash loses the draft of a run and nothing else. Runs that are missing or damaged are made again from the rows.
 
-Costs: about 140 bytes for each of up to 180,000 unswept keys and of the 100,000 swept last, 100 for each of WARM_KEYS,
+Costs: about 140 bytes for each of up to 115,000 unswept keys and of the 64,000 swept last, 100 for each of WARM_KEYS,
 and 14.4 of mapped memory for each that is in a run; 0.1-0.2 us a key that is in memory, 0.3 us more one that is looked
-up in the runs, and for each new one at ten million the copying of 16 others, some 0.5 us.
+up in the runs, and for each new one at ten million the copying of 18 others, some 0.5 us.
 """
 
 from __future__ import annotations

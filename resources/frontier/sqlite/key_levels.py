@@ -3,7 +3,7 @@
 * New keys go into the small run on top: it is merged with `SWEEP_AT` of them at a time, until it has `FULL_AT` keys.
   Then the next small run is begun above it.
 * As soon as there are two full runs, they are merged into the next large one. Ten million old keys are thus copied
-  once for a million new ones, while the small run above them fills.
+  once for 800,000 new ones, while the small run above them fills.
 
 Both go on beside each other, a piece for each new key: no pause. Each process that adds rows works on drafts of its
 own; who finishes first commits its run, the others drop theirs. The one number in the database is that of the run on
@@ -38,17 +38,17 @@ log = logging.getLogger(__name__)
 
 _SQL = read_statements("key_index.sql")
 
-#: Unswept keys from which the small run is made anew: it then copies 5 keys for each new one on the average.
-SWEEP_AT = 100_000
+#: Unswept keys from which the small run is made anew: it then copies 6 keys for each new one on the average.
+SWEEP_AT = 64_000
 
-#: Keys from which a run is no longer added to: the large one is then made anew for a tenth of ten million.
-FULL_AT = 1_000_000
+#: Keys from which a run is no longer added to: at ten million the large one then copies 12 for each new one.
+FULL_AT = 800_000
 
 #: A merge is to end when so many of the keys have come after which the next one is due.
 _SPREAD = 0.8
 
-#: One that leaves out forgotten rows takes longer, for it copies everything: as many keys as four sweeps.
-_SPREAD_OF_ALL = 4.0
+#: One that leaves out forgotten rows takes longer, for it copies everything: as many keys as six sweeps.
+_SPREAD_OF_ALL = 6.0
 
 #: Keys copied at once, if so many are due: half a millisecond of work, against a tenth for coming to it.
 _PIECE = 16_384
@@ -151,7 +151,7 @@ class KeyLevels:
                 self._database, number if ended else secrets.randbits(63), parts if ended else (), rows,
                 _NOTHING, done_to,
             )  # fmt: skip
-            while not whole.step(SWEEP_AT):
+            while not whole.step(_ROWS_READ):
                 pass
             if ended:
                 return whole.finish(())

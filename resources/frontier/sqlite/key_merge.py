@@ -28,8 +28,8 @@ from resources.frontier.sqlite.key_run import (
 
 __all__ = ["Merge"]
 
-#: Bytes written between two syncs: the last one, within a transaction, has little left to do.
-_SYNC_BYTES = 16 << 20
+#: Bytes written between two syncs: each is within a transaction, and is to be short on a slow disk as well.
+_SYNC_BYTES = 4 << 20
 
 
 class Merge:
