@@ -8,9 +8,10 @@ each domain and check, some 300 MB a run: 5,000 domains would wait half an hour 
 * the row of a domain's planned check says what is planned, without the list. The event in the run's log has it;
 * whether a partition exists is asked once for all of them: the page of checks asks it for each domain and check, which
   was 80,000 openings of a database after a night, and minutes of waiting for the first who looked;
-* the state of checks over domains is computed by check_states.py.
+* the state of checks over domains is computed by check_states.py;
+* the log of a run has what is told of a domain in short (run_log.py): its page would read and send megabytes.
 
-What is read is unchanged, and an instance can go back to `storage: {sqlite: …}` at any time. What a run itself writes
+What is read is unchanged but for the latter, and an instance can go back to `storage: {sqlite: …}` at any time. What a run itself writes
 is made cheap by stages/event_log.py.
 """
 
@@ -24,7 +25,7 @@ from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationPlanned
-from dagster._core.events import ASSET_CHECK_EVENTS
+from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.asset_check_state import AssetCheckState
@@ -38,6 +39,7 @@ from dagster._core.storage.sqlite_storage import (
 from dagster._serdes import ConfigurableClassData, serialize_value
 
 from crawl_assets.automation.check_states import CREATE_INDEX, CheckStates
+from crawl_assets.automation.run_log import in_short
 
 __all__ = ["BatchedEventLog", "NightlyStorage"]
 
@@ -75,6 +77,25 @@ class BatchedEventLog(SqliteEventLogStorage):
     def dispose(self) -> None:
         self._check_states.close()
         super().dispose()
+
+    def store_event(self, event: EventLogEntry) -> None:
+        """As Dagster does: into the log of the run, and what is about an asset into the log of all runs too. The first
+        has in short what is about a domain."""
+        short = in_short(event)
+        if short is event:
+            super().store_event(event)
+            return
+        with self.run_connection(event.run_id) as connection:
+            connection.execute(self.prepare_insert_event(short))
+        with self.index_transaction() as connection:
+            stored = connection.execute(self.prepare_insert_event(event))
+            assert stored.inserted_primary_key is not None  # one row, with a number of its own
+            number = int(stored.inserted_primary_key[0])
+            if event.dagster_event_type in ASSET_EVENTS:
+                self._store_asset_event_tags(connection, [event], [number])
+                self._store_asset_event(connection, event, number)
+        if event.dagster_event_type in ASSET_CHECK_EVENTS:
+            self.store_asset_check_event(event, number)
 
     def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
         """Numbered cases: 1. announcements of one run: together; 2. anything else: one by one, as Dagster does."""

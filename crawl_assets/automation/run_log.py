@@ -1,0 +1,80 @@
+"""What the log of one run says of a domain: the same events, with their metadata as one line instead of dozens of entries.
+
+The page of a run reads its whole log and sends it to the browser: a run of 250 domains has 8,000 events, and each entry
+of metadata, each column of a table's schema and each step of its lineage is an object of its own on the way, a quarter
+of a million in all. Dagster stores an event of an asset twice: in the log of its run, and in the log of all runs, from
+which the pages of assets, partitions and checks, the plots, sensors and conditions read. Only the first copy is short:
+it has every number but zeros, as text, and leaves out what is long. The event that is about no domain stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+from dagster import AssetCheckEvaluation
+from dagster._core.events import AssetObservationData, StepMaterializationData
+from dagster._core.events.log import EventLogEntry
+
+__all__ = ["LABEL", "in_short", "one_line"]
+
+#: The only entry of a short event, and where the others are.
+LABEL = "in short (all of it: on the asset's page, by partition)"
+#: Texts that are longer are left out: tables, lists, commands.
+LONGEST = 160
+#: The whole line; what is beyond has the page of the asset.
+LINE = 1_500
+#: Entries that are Dagster's own and worth a word.
+_NAMES = {"dagster/partition_row_count": "rows"}
+
+
+def in_short(event: EventLogEntry) -> EventLogEntry:
+    """The event as the log of its run has it. Numbered cases: 1. a domain's materialization; 2. its observation; 3. the
+    result of a check about it: their metadata in one line; 4. any other event: itself."""
+    told = event.dagster_event
+    data: Any = told.event_specific_data if told is not None else None
+    short: Any = None
+    if isinstance(data, StepMaterializationData) and data.materialization.partition is not None:
+        short = data._replace(materialization=_short(data.materialization))
+    elif isinstance(data, AssetObservationData) and data.asset_observation.partition is not None:
+        short = data._replace(asset_observation=_short(data.asset_observation))
+    elif isinstance(data, AssetCheckEvaluation) and data.partition is not None:
+        short = _short(data)
+    if told is None or short is None:
+        return event
+    return event._replace(
+        # The step, its node and the run are each told three times; once is enough to be found by.
+        dagster_event=told._replace(
+            event_specific_data=short, logging_tags={}, node_handle=None, step_handle=None
+        )
+    )
+
+
+def _short(about: Any) -> Any:
+    line = one_line(about.metadata)
+    return about.with_metadata({LABEL: dg.MetadataValue.text(line)} if line else {})
+
+
+def one_line(metadata: Mapping[str, dg.MetadataValue[Any]]) -> str:
+    """`pages 15, fetched 15, rate per s 2.0, …`: what of it says something in a line, in its order."""
+    return ", ".join(_pieces(metadata))[:LINE]
+
+
+def _pieces(metadata: Mapping[str, dg.MetadataValue[Any]]) -> Iterator[str]:
+    """Numbered cases: 1. an instant; 2. a number, a truth or a short text; 3. left out: nothing, and what is long, a
+    path or no text."""
+    for name, entry in metadata.items():
+        value = entry.value
+        if not value or isinstance(entry, dg.PathMetadataValue):
+            continue
+        if name.startswith("dagster/") and name not in _NAMES:
+            continue
+        shown = _NAMES.get(name, name)
+        if isinstance(entry, dg.TimestampMetadataValue):
+            yield f"{shown} {datetime.fromtimestamp(entry.value, UTC):%Y-%m-%d %H:%M} UTC"
+        elif isinstance(value, int | float) or (
+            isinstance(value, str) and len(value) <= LONGEST and "\n" not in value
+        ):
+            yield f"{shown} {value}"
