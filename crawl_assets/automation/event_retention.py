@@ -6,7 +6,8 @@ asset, with the same tags, or a later record of the same check. So what every pa
 latest (materialization, observation, plan and failure, data version, check result) stays, however old, with its
 metadata; plots and lists of events begin `kept_days` ago. The run itself stays in the list of runs, without its events.
 
-A run that has not ended is never touched. It is safe to be killed at any moment and to run in several processes: the
+Runs that only ask canaries come a hundred a day: they are forgotten after `AT_LEAST_DAYS`, or they would be most of the
+log. A run that has not ended is never touched. It is safe to be killed at any moment and to run in several processes: the
 shard goes last, and while it is there the run is looked at again. Each write is a short transaction. Other event logs
 (PostgreSQL) are left as they are.
 """
@@ -89,16 +90,18 @@ def kept_days(environ: Mapping[str, str] | None = None) -> float | None:
 
 
 def forgettable_runs(instance: dg.DagsterInstance, days: float, now: float | None = None) -> list[str]:
-    """Runs that ended more than `days` ago and still have a log of their own, the oldest first. Costs a look at each
-    file of the event log, and at the records of runs only for old ones."""
+    """Runs that ended more than `days` ago, or a week ago if they only asked canaries, and still have a log of their own,
+    the oldest first. Costs a look at each file of the event log, and at the records of runs older than a week."""
     storage = instance.event_log_storage
     if not isinstance(storage, SqliteEventLogStorage):
         return []
-    before = (time.time() if now is None else now) - days * _DAY_S
-    old = [run_id for _, run_id in sorted(_old_shards(storage, before))]
+    today = time.time() if now is None else now
+    old = [run_id for _, run_id in sorted(_old_shards(storage, today - min(days, AT_LEAST_DAYS) * _DAY_S))]
     ended: set[str] = set()
     for at in range(0, len(old), LOOKED_UP):
         for record in instance.get_run_records(dg.RunsFilter(run_ids=old[at : at + LOOKED_UP])):
+            only_canaries = record.dagster_run.tags.get("nightcrawl/kind") == "canaries"
+            before = today - (min(days, AT_LEAST_DAYS) if only_canaries else days) * _DAY_S
             when = record.end_time or record.update_timestamp.timestamp()
             if record.dagster_run.is_finished and when < before:
                 ended.add(record.dagster_run.run_id)

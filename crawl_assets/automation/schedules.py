@@ -1,4 +1,4 @@
-"""The nightly schedule and the canaries.
+"""The nightly schedule.
 
 One schedule for all sites: it looks every minute which sites' own crons have fired and launches their domains,
 as few runs as contiguous partitions allow, all with the night's tag. Launching is idempotent: what was launched is
@@ -13,15 +13,17 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
+from crawl_assets.automation.canary_rounds import canary_rounds
 from crawl_assets.automation.fire_times import GRACE, last_fire, night_of
-from crawl_assets.automation.jobs import CANARIES, NIGHT
+from crawl_assets.automation.jobs import NIGHT
 from crawl_assets.automation.nights import plans
+from crawl_assets.automation.range_requests import range_request
 from crawl_assets.partitions import contiguous, domains, usable_sites
 from crawl_assets.stages.pipeline import DOMAINS_PER_RUN, NIGHT_TAG
 from resources.installation_resource import InstallationResource
 from resources.site.catalog import Catalog
 
-__all__ = ["FIRED_TAG", "NIGHT_TAG", "SCHEDULES", "canary_rounds", "due_nights", "nightly", "range_request"]
+__all__ = ["FIRED_TAG", "NIGHT_TAG", "SCHEDULES", "due_nights", "nightly"]
 
 FIRED_TAG = "nightcrawl/fired_at"
 
@@ -43,21 +45,6 @@ def due_nights(catalog: Catalog, now: datetime, grace: timedelta = GRACE) -> lis
         if now - fired <= grace:
             groups.setdefault((fired, night_of(fired, site.zone)), set()).add(site.name)
     return [DueNight(fired, night, frozenset(sites)) for (fired, night), sites in sorted(groups.items())]
-
-
-def range_request(
-    key: str, first: str, last: str, tags: dict[str, str], *, job_name: str | None = None
-) -> dg.RunRequest:
-    """One run over the partitions from `first` to `last`, in their order of insertion."""
-    return dg.RunRequest(
-        run_key=key,
-        job_name=job_name,
-        tags={
-            "dagster/asset_partition_range_start": first,
-            "dagster/asset_partition_range_end": last,
-            **tags,
-        },
-    )
 
 
 @dg.schedule(
@@ -99,31 +86,6 @@ def nightly(
             )
     if not launched:
         yield dg.SkipReason("no site's night begins now")
-
-
-@dg.schedule(
-    name="canary_rounds",
-    cron_schedule="*/15 * * * *",
-    execution_timezone="UTC",
-    job=CANARIES,
-    default_status=dg.DefaultScheduleStatus.STOPPED,
-    description=(
-        "Asks only the canary pages, all day, so that a wall or an outage is known before the night. Off until you "
-        "turn it on: a few requests per domain and round are yours to decide."
-    ),
-)
-def canary_rounds(
-    context: dg.ScheduleEvaluationContext, installation: InstallationResource
-) -> Iterator[dg.RunRequest | dg.SkipReason]:
-    """One round over the domains that have canaries."""
-    _, catalog, _ = usable_sites(installation.installation())
-    keys = context.instance.get_dynamic_partitions(str(domains.name))
-    with_canaries = {d for d in keys if (site := catalog.for_domain(d)) is not None and site.canaries}
-    stretches = contiguous(keys, with_canaries, DOMAINS_PER_RUN)
-    for first, last, _ in stretches:
-        yield range_request(first, first, last, {"nightcrawl/canaries": "round"})
-    if not stretches:
-        yield dg.SkipReason("no site file names canaries")
 
 
 SCHEDULES = (plans, nightly, canary_rounds)

@@ -13,8 +13,9 @@ from crawl_assets.automation.alerts import Alert, AlertChannels, deliver_once
 from crawl_assets.automation.check_alerts import check_alerts
 from crawl_assets.automation.jobs import REPARSE
 from crawl_assets.automation.nights import night_reports
+from crawl_assets.automation.range_requests import range_request
 from crawl_assets.automation.reconciliation import clear_lost_runs
-from crawl_assets.automation.schedules import NIGHT_TAG, range_request
+from crawl_assets.automation.schedules import NIGHT_TAG
 from crawl_assets.partitions import contiguous, domains, sync_partitions, usable_sites
 from crawl_assets.stages.pipeline import DOMAINS_PER_RUN
 from resources.installation_resource import InstallationResource

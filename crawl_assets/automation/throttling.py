@@ -16,7 +16,7 @@ import dagster as dg
 
 from crawl_assets.automation.alerts import Alert, AlertChannels, deliver_once
 from crawl_assets.automation.jobs import CANARIES
-from crawl_assets.automation.schedules import range_request
+from crawl_assets.automation.range_requests import range_request
 from crawl_assets.checks import canary
 from crawl_assets.partitions import domains
 from crawl_assets.stages import fetch

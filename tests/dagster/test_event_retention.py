@@ -141,6 +141,18 @@ def rows(instance: dg.DagsterInstance) -> tuple[int, int, int]:
     return of[0], of[1], loose
 
 
+def test_rounds_of_canaries_are_forgotten_after_a_week(instance: dg.DagsterInstance) -> None:
+    night, asked = (
+        instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED, tags=job.run_tags)
+        for job in map(defs().resolve_job_def, ("night", "canaries"))
+    )
+    for run in (night, asked):
+        instance.report_run_failed(run)
+    assert forgettable_runs(instance, 90, time.time() + 6 * DAY_S) == []
+    assert forgettable_runs(instance, 90, time.time() + 8 * DAY_S) == [asked.run_id]
+    assert set(forgettable_runs(instance, 90, time.time() + 91 * DAY_S)) == {night.run_id, asked.run_id}
+
+
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
 def test_pages_show_the_same_states_when_old_events_are_gone(instance: dg.DagsterInstance, seed: int) -> None:
     draw = random.Random(seed)
