@@ -268,12 +268,21 @@ def test_old_runs_and_drafts_of_dead_processes_are_removed(frontier: SqliteFront
     assert len([path for path in files(place) if "draft" not in path.name]) <= 2 * len(chain(place))
 
 
-def test_short_processes_do_not_leave_ever_more_unswept(place: Path) -> None:
-    for night in range(40):
+@pytest.mark.parametrize("a_night", [20, 50])
+def test_short_processes_leave_neither_ever_more_unswept_nor_ever_more_runs(
+    place: Path, a_night: int
+) -> None:
+    """None of them adds as many as one sweep, or one merge of large runs, is spread over."""
+    every: list[Discovery] = []
+    for night in range(1_600 // a_night):
         frontier = SqliteFrontier(place)
-        grow(frontier, 20, first=night * 20)
+        every += grow(frontier, a_night, first=night * a_night)
         frontier.close()
-    assert sum(chain(place)) > 800 - 5 * SWEEP_AT
+    assert sum(chain(place)) > 1_600 - 5 * SWEEP_AT
+    assert len(chain(place)) < 9  # of 16
+    frontier = SqliteFrontier(place)
+    assert frontier.enqueue(every, NOW).new == 0
+    frontier.close()
 
 
 def test_a_frontier_of_version_1_is_brought_up_to_date(place: Path) -> None:

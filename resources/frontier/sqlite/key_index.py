@@ -193,7 +193,7 @@ class KeyIndex:
         if self._levels.due(len(self._unswept)):
             self._levels.begin(self._unswept, self._last_id, forgotten=self._buried)
             self._sweeping, self._unswept = self._unswept, {}
-        done_to = self._levels.advance(added)
+        done_to = self._levels.advance(added, self._last_id, forgotten=self._buried)
         if done_to is None:
             return
         self._number, self._done_to = self._levels.number, done_to

@@ -50,6 +50,9 @@ _SPREAD = 0.8
 #: One that leaves out forgotten rows takes longer, for it copies everything: as many keys as six sweeps.
 _SPREAD_OF_ALL = 6.0
 
+#: A sweep that a large run waits for ends in this share of that time: it is all that its process may have.
+_HURRY = 0.125
+
 #: Keys copied at once, if so many are due: half a millisecond of work, against a tenth for coming to it.
 _PIECE = 16_384
 
@@ -173,8 +176,12 @@ class KeyLevels:
 
     # -- merging -----------------------------------------------------------------------------------
     def due(self, unswept: int) -> bool:
-        """With so many unswept keys a sweep is to begin."""
-        return self._sweep is None and unswept >= SWEEP_AT
+        """With so many unswept keys a sweep is to begin; or with fewer, for a large run waits to be committed with it."""
+        return self._sweep is None and (unswept >= SWEEP_AT or self._large_waits)
+
+    @property
+    def _large_waits(self) -> bool:
+        return self._large is not None and self._large.merge.whole
 
     def begin(self, unswept: Mapping[bytes, int], last_id: int, *, forgotten: bool) -> None:
         """Begin to sweep these keys, of rows up to `last_id`. `forgotten`: rows stand in `forgotten_key`.
@@ -192,16 +199,20 @@ class KeyLevels:
             sources = self._runs[-1:]
         rows = Rows.of(list(unswept), list(unswept.values()))
         merge = Merge(self._database, _new_number(), sources, rows, dropped, last_id)
-        # Short runs of a process leave more than one sweep behind: the more there is, the faster.
-        spread = (_SPREAD_OF_ALL if forgotten else _SPREAD) * SWEEP_AT * SWEEP_AT / len(unswept)
+        # Processes that do not live long leave more than one sweep behind: the more there is, the faster.
+        spread = (_SPREAD_OF_ALL if forgotten else _SPREAD) * SWEEP_AT * min(SWEEP_AT / len(unswept), 1)
+        if self._large_waits:
+            spread *= _HURRY
         self._sweep = _Going(merge, last_id, merge.size / spread)
 
-    def advance(self, added: int) -> int | None:
-        """Go on with the merges that are going on, for so many keys that were added.
+    def advance(self, added: int, last_id: int, *, forgotten: bool) -> int | None:
+        """Go on with merges for so many keys that were added, of rows up to `last_id`. `forgotten`: see `begin`.
 
         Returns the last row whose key is in a run from now on if the sweep has ended. The run on top, `number`, is
         another one then.
         """
+        if self._large is None and not forgotten:
+            self._begin_large(last_id)
         if self._large is not None:
             self._large.advance(added)
         sweep = self._sweep
@@ -223,17 +234,15 @@ class KeyLevels:
             self._large = None
         top = sweep.merge.finish([run.number for run in kept])
         self._runs, self._sweep = (*kept, top), None
-        if self._large is None:
-            self._begin_large(sweep.last_id)
 
     def _begin_large(self, last_id: int) -> None:
         """If there are two full runs: all that stand beneath another one are full."""
-        full = self._runs if len(self._runs[-1]) >= FULL_AT else self._runs[:-1]
+        full = self._runs[:-1] if self._runs and len(self._runs[-1]) < FULL_AT else self._runs
         if len(full) < 2:
             return
         merge = Merge(self._database, _new_number(), full, Rows.of([], []), _NOTHING, last_id)
-        # Several are waiting after short runs of the process: the more there are, the faster.
-        self._large = _Going(merge, last_id, merge.size * (len(full) - 1) / (_SPREAD * FULL_AT))
+        # More than two are left by processes that did not live to finish this: then it has to be faster.
+        self._large = _Going(merge, last_id, merge.size * (len(full) - 1) ** 2 / (_SPREAD * FULL_AT))
 
     def committed(self) -> None:
         """The transaction has been committed: the runs before the last ones are nobody's any more."""
