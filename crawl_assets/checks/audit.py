@@ -61,9 +61,15 @@ FORGIVABLE = RULES[ROW_DRIFT.name]
 
 
 def audit_findings(
-    problems: Sequence[AuditProblem], rows: Mapping[str, int], *, cut_short: str = "", causes: str = ""
+    problems: Sequence[AuditProblem],
+    rows: Mapping[str, int],
+    *,
+    cut_short: str = "",
+    causes: str = "",
+    more: Mapping[str, Any] | None = None,
 ) -> dict[str, Finding]:
-    """A finding per check. `cut_short`: what ended the night early, in words; `causes`: what else was seen tonight."""
+    """A finding per check. `cut_short`: what ended the night early, in words; `causes`: what else was seen tonight;
+    `more`: metadata for checks that hold rows back."""
     numbers: dict[str, Any] = {f"rows {table}": n for table, n in sorted(rows.items())}
     found = {}
     others = sorted({f"{p.rule} in {p.table}" for p in problems if p.rule not in FORGIVABLE})
@@ -80,5 +86,5 @@ def audit_findings(
         if seen := ", ".join(w for w in (causes, *others) if w and rules == FORGIVABLE):
             words = f"{words}. Seen tonight: {seen}"
         shown["all"] = dg.MetadataValue.md("\n".join(f"- {p}" for p in mine))
-        found[name] = Finding(False, words, shown)
+        found[name] = Finding(False, words, shown | dict(more or {}))
     return found

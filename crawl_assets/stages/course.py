@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from typing import Any
 
 from crawl_assets.checks import (
     audit,
@@ -28,6 +29,7 @@ from crawl_assets.checks import (
     truncation,
 )
 from crawl_assets.stages import fetch, mends, publish, raw, retry, seed, tables, upkeep
+from crawl_assets.stages.against_published import LABEL, against_published
 from crawl_assets.stages.facts import listed_by_state, log_of_run, new_bodies, robots_bodies
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.night_plan import plan_the_rest
@@ -158,6 +160,7 @@ class Rest:
         self.on_leaving: Callable[[Collection[str]], object] = lambda leaving: None
         self._ready: list[str] = []
         self._audited: dict[str, list[AuditProblem]] = {}
+        self._changes: dict[str, dict[str, Any]] = {}
         self._published_at = time.monotonic()
 
     async def add(self, domain: str) -> None:
@@ -222,8 +225,14 @@ class Rest:
             self._audited[domain] = [
                 p for p in audited.problems if not cut_short or p.rule not in audit.FORGIVABLE
             ]
+            against = {LABEL: against_published(domain, audited.changes)}
+            self._changes[domain] = against
             found = audit.audit_findings(
-                audited.problems, audited.rows, cut_short=cut_short, causes=_seen_tonight(report)
+                audited.problems,
+                audited.rows,
+                cut_short=cut_short,
+                causes=_seen_tonight(report),
+                more=against,
             )
             for spec in audit.SPECS:
                 if night.asks(spec):
@@ -235,7 +244,7 @@ class Rest:
         chosen, self._ready = self._ready, []
         chosen = [d for d in chosen if d in night.in_play or night.config.publish_anyway]
         if night.does(publish.ASSET) and not night.stop.is_set() and (chosen or (last and night.fallen)):
-            await publish.publish_domains(night, chosen, self._audited)
+            await publish.publish_domains(night, chosen, self._audited, self._changes)
         if night.asks(freshness.SPEC):
             await _freshness(night, chosen, left_behind=tuple(night.fallen) if last else ())
 

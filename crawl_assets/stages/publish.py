@@ -27,8 +27,9 @@ SPEC = dg.AssetSpec(
         "`published.duckdb`: read-only, never locked, replaced whole.\n\n"
         "A domain whose audit or fetch failed keeps its earlier rows and is marked stale with the reason in the table "
         "`domains`; what was observed of the crawl is published in any case.\n\n"
-        "**When red:** the domain's rows are of an earlier night. Mend the cause and run `reparse`, or look at "
-        "`nightcrawl publish --diff` and publish by your own decision with the job `publish` and `publish_anyway`."
+        "**When red:** the domain's rows are of an earlier night. Mend the cause and run `reparse`, or look at what would "
+        "change (*against published* in the check that held it back; all of it: `nightcrawl publish --diff`) and "
+        "publish by your own decision with the job `publish` and `publish_anyway`."
     ),
     group_name="7_published",
     kinds={"duckdb", "gold"},
@@ -39,10 +40,13 @@ SPEC = dg.AssetSpec(
 
 
 async def publish_domains(
-    night: Night, chosen: Sequence[str], audited: Mapping[str, Sequence[AuditProblem]]
+    night: Night,
+    chosen: Sequence[str],
+    audited: Mapping[str, Sequence[AuditProblem]],
+    changes: Mapping[str, Mapping[str, Any]],
 ) -> None:
     """Publish `chosen`; domains of the run that fell are marked stale. `audited`: problems found right after the
-    load and not forgiven, by domain."""
+    load and not forgiven, by domain; `changes`: metadata that says what the publication changes, by domain."""
     failed = {d: f"{f.stage}: {f.words}" for d, f in night.fallen.items()}
     asked = [*chosen, *(d for d in failed if d not in chosen)]
     force = asked if night.config.publish_anyway else ()
@@ -67,7 +71,8 @@ async def publish_domains(
         elif domain not in report.published:
             night.fall(domain, ASSET, "the warehouse knows no rows of it: load its tables first")
     for domain in report.published:
-        await night.materialized(ASSET, domain, _numbers(night, domain, report))
+        numbers = _numbers(night, domain, report) | dict(changes.get(domain, {}))
+        await night.materialized(ASSET, domain, numbers)
 
 
 def _numbers(night: Night, domain: str, report: PublishReport) -> dict[str, Any]:

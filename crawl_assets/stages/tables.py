@@ -29,6 +29,7 @@ from resources.warehouse.load.load import DomainLoad, LoadReport, load_domains
 from resources.warehouse.parse.domain import ParseReport, parse_domain
 from resources.warehouse.parse.pool import ParserPool
 from resources.warehouse.publish.audit import AuditProblem, audit
+from resources.warehouse.publish.changes import TableChange, changes
 from resources.warehouse.statements import identifier
 
 __all__ = ["ITEMS", "LINKS", "PAGES", "SPECS", "TABLES", "Audited", "TableMaker"]
@@ -86,6 +87,8 @@ class Audited:
     rejected: int
     previews: Mapping[str, str]
     columns: Mapping[str, dg.TableSchema]
+    changes: Sequence[TableChange]
+    """What publishing the domain would change."""
 
 
 class TableMaker:
@@ -167,11 +170,15 @@ class TableMaker:
             kinds = item_types(connection)
             columns = {t: _schema(connection, t) for t in (PAGES, LINKS, *kinds)}
             audited: dict[str, Audited] = {}
-            for domain, loaded in report.domains.items():
+            whole = [d for d, loaded in report.domains.items() if not loaded.error] if go_on() else []
+            changed = changes(connection, whole, published)
+            for domain in whole:
                 if not go_on():
                     break
-                if not loaded.error:
-                    audited[domain] = self._audited(connection, domain, loaded, published, kinds, columns)
+                loaded = report.domains[domain]
+                audited[domain] = self._audited(
+                    connection, domain, loaded, published, kinds, columns, changed[domain]
+                )
             return report, audited
 
     def _audited(
@@ -182,12 +189,13 @@ class TableMaker:
         published: str | None,
         kinds: Sequence[str],
         columns: Mapping[str, dg.TableSchema],
+        changed: Sequence[TableChange],
     ) -> Audited:
         problems = audit(connection, domain, self._night.catalog.for_domain(domain), published=published)
         shown = {PAGES: "url, status, title", LINKS: "from_url, to_url, anchor"}
         previews = {t: _preview(connection, t, domain, shown.get(t, "*")) for t in (PAGES, LINKS, *kinds)}
         rows = dict(load.tables)
-        return Audited(tuple(problems), rows, rows.get("rejected_items", 0), previews, columns)
+        return Audited(tuple(problems), rows, rows.get("rejected_items", 0), previews, columns, changed)
 
     async def tell(self, domain: str, parse: ParseReport, load: DomainLoad, audited: Audited) -> None:
         """Materialize the selected tables of one domain."""

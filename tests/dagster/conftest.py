@@ -109,6 +109,17 @@ class House:
             found.setdefault(str(data.partition), (data.passed, data.description or ""))
         return found
 
+    def check_metadata(self, asset: str, name: str, domain: str, *labels: str) -> tuple[Any, ...]:
+        """Entries of the latest evaluation of a domain, as plain values."""
+        key = dg.AssetCheckKey(dg.AssetKey(asset), name)
+        for record in self.instance.event_log_storage.get_asset_check_execution_history(key, limit=1000):
+            event = record.event.dagster_event if record.event else None
+            if event is not None and event.event_type_value == "ASSET_CHECK_EVALUATION":
+                data = event.asset_check_evaluation_data
+                if data.partition == domain:
+                    return tuple(data.metadata[label].value for label in labels)
+        raise AssertionError(f"{name} was never evaluated for {domain}")
+
 
 @pytest.fixture(scope="session")
 def fresh_instance(tmp_path_factory: pytest.TempPathFactory) -> Path:

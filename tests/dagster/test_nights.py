@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from crawl_assets.stages.against_published import LABEL
 from practice_site import practice_site_process, practice_web_process, site_config
 from resources.warehouse.read import domain_state, table_counts
 from tests.dagster.conftest import NIGHT, House
@@ -58,6 +59,8 @@ def test_a_changed_layout_keeps_last_nights_rows_until_somebody_decides(house: H
         site.night(2)
         assert not house.run(*NIGHT, first=site.domain, config={"force": True}).success
         assert not house.checks("items", "rejects")[site.domain][0]
+        (held_back,) = house.check_metadata("items", "rejects", site.domain, LABEL)
+        assert f"| book | {good} |" in held_back and "--diff" in held_back
         assert house.partitions("fetched_pages")[0] == {site.domain}
         assert house.partitions("published")[1] == {site.domain}
         assert table_counts(house.installation, site.domain)["book"] == good

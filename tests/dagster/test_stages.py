@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from crawl_assets.stages import retry
+from crawl_assets.stages.against_published import LABEL
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.night_report import gather
 from crawl_assets.stages.tables import TableMaker
@@ -36,6 +37,9 @@ def test_one_domain_from_seeds_to_raw_bodies(house: House) -> None:
         assert house.checks("fetched_pages", "conservation")[site.domain][0]
         assert house.metadata("items", site.domain)["rows book"] == len(site.expected_items())
         assert house.partitions("published") == ({site.domain}, set())
+        items = len(site.expected_items())
+        against = house.metadata("published", site.domain)[LABEL]
+        assert f"| book | 0 | {items} | {items} | 0 | 0 |" in against and "--diff" in against
         for table, column, part in (
             ("pages", "title", "body"),
             ("pages", "content_type", "headers"),

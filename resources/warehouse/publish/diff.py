@@ -13,10 +13,10 @@ from resources.warehouse.statements import identifier
 
 from .tables import KEYS, keys_of
 
-__all__ = ["TableDiff", "diff"]
+__all__ = ["BOOKKEEPING", "TableDiff", "diff"]
 
 #: Columns that change with every fetch and say nothing about the content.
-_BOOKKEEPING = frozenset(
+BOOKKEEPING = frozenset(
     {
         "fetched_at",
         "run_id",
@@ -111,7 +111,7 @@ def _changed(
             "AND schema_name = 'main' AND table_name = $1 ORDER BY column_index",
             [result.table],
         ).fetchall()
-        if name in there and name not in key and name not in _BOOKKEEPING and name != "domain"
+        if name in there and name not in key and name not in BOOKKEEPING and name != "domain"
     ]
     # A page counts as changed when its body did: titles of equal length would hide it.
     if result.table == "pages":
