@@ -81,12 +81,12 @@ def collect(
                 fallen[finding.domain] = Fallen(finding.domain, stage, finding.words, finding.cure)
         # A sweep has no range of domains: its own are those it says something about.
         mine = ranged or sorted({*fallen, *published})
-        facts = _run(record, len(mine))
+        told = _Told(mine, fallen, findings, published, _run(record, len(mine)))
         if only_mends(run):
-            found.mend(mine, fallen, findings, published, facts)
-            continue
-        runs.append(facts)
-        found.ran(mine, fallen, findings, published, facts)
+            found.mend(told)
+        else:
+            runs.append(told.run)
+            found.ran(told)
     place = {key: i for i, key in enumerate(keys)}
     ordered = sorted(found.taking_part, key=lambda d: place.get(d, len(place)))
     return NightRuns(
@@ -100,6 +100,21 @@ def collect(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What one run says of its domains: those that fell, what checks found, and those that were published by it, where
+    that is asked."""
+
+    domains: Sequence[str]
+    fallen: Mapping[str, Fallen]
+    findings: Sequence[Finding]
+    published: Collection[str]
+    run: RunFacts
+
+    def mended(self, domain: str, was: Fallen) -> Mended:
+        return Mended(domain, self.run.ended_at, self.run.job, f"{was.stage}: {was.words}")
+
+
 @dataclass
 class _Standing:
     """Where each domain stands after the runs so far."""
@@ -110,51 +125,40 @@ class _Standing:
     stopped: set[str] = field(default_factory=set)
     mended: dict[str, Mended] = field(default_factory=dict)
 
-    def ran(
-        self,
-        mine: Sequence[str],
-        fallen: Mapping[str, Fallen],
-        findings: Sequence[Finding],
-        published: Collection[str],
-        run: RunFacts,
-    ) -> None:
+    def ran(self, told: _Told) -> None:
         """A run that crawled: it says everything anew of its domains."""
-        for domain in mine:
+        canceled = told.run.status == dg.DagsterRunStatus.CANCELED.value
+        for domain in told.domains:
             self.taking_part[domain] = None
             was = self.fallen.pop(domain, None)
             self.findings.pop(domain, None)
             self.stopped.discard(domain)
-            if domain in fallen:
-                self.fallen[domain] = fallen[domain]
+            if domain in told.fallen:
+                self.fallen[domain] = told.fallen[domain]
                 self.mended.pop(domain, None)
-            elif run.status == dg.DagsterRunStatus.CANCELED.value and domain not in published:
+            elif canceled and domain not in told.published:
                 self.stopped.add(domain)
             elif was is not None:
-                self.mended[domain] = Mended(domain, run.ended_at, run.job, f"{was.stage}: {was.words}")
-        for finding in findings:
-            self.findings.setdefault(finding.domain, []).append(finding)
+                self.mended[domain] = told.mended(domain, was)
+        self._find(told)
 
-    def mend(
-        self,
-        mine: Sequence[str],
-        fallen: Mapping[str, Fallen],
-        findings: Sequence[Finding],
-        published: Collection[str],
-        run: RunFacts,
-    ) -> None:
+    def mend(self, told: _Told) -> None:
         """A run that made tables again: what was not fetched it cannot mend, and checks of the fetch stay."""
-        for domain in mine:
+        for domain in told.domains:
             was = self.fallen.get(domain)
             reachable = was is None or after_the_web(was.stage)
             if domain in self.findings:
                 self.findings[domain] = [f for f in self.findings[domain] if f.check not in OF_TABLES]
-            if domain in fallen and reachable:
-                self.fallen[domain] = fallen[domain]
+            if domain in told.fallen and reachable:
+                self.fallen[domain] = told.fallen[domain]
                 self.mended.pop(domain, None)
-            elif domain in published and was is not None and reachable:
+            elif domain in told.published and was is not None and reachable:
                 del self.fallen[domain]
-                self.mended[domain] = Mended(domain, run.ended_at, run.job, f"{was.stage}: {was.words}")
-        for finding in findings:
+                self.mended[domain] = told.mended(domain, was)
+        self._find(told)
+
+    def _find(self, told: _Told) -> None:
+        for finding in told.findings:
             self.findings.setdefault(finding.domain, []).append(finding)
 
 

@@ -12,8 +12,8 @@ counts a check that a failed run planned and never evaluated as failed. So here
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Set
+from typing import Protocol
 
 import dagster as dg
 from dagster import AssetCheckEvaluation
@@ -23,16 +23,32 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
 
 from crawl_assets.checks.finding import Finding
 
-if TYPE_CHECKING:
-    from crawl_assets.stages.night import Night
-
 __all__ = ["Verdicts"]
+
+
+class _Fallen(Protocol):
+    """A domain that is out."""
+
+    @property
+    def stage(self) -> str: ...
+
+
+class _Night(Protocol):
+    """What is asked of the run the findings belong to (`night.Night`), and told to it."""
+
+    @property
+    def done(self) -> Set[tuple[str, str]]: ...
+    @property
+    def fallen(self) -> Mapping[str, _Fallen]: ...
+    def does(self, asset: str) -> bool: ...
+    async def latest(self, asset: str, domain: str) -> dg.EventLogRecord | None: ...
+    async def evaluated(self, evaluation: AssetCheckEvaluation) -> None: ...
 
 
 class Verdicts:
     """The findings of one run."""
 
-    def __init__(self, night: Night) -> None:
+    def __init__(self, night: _Night) -> None:
         self._night = night
         self._waiting: dict[tuple[str, str], list[tuple[dg.AssetCheckSpec, Finding]]] = {}
         self._told: set[tuple[dg.AssetCheckKey, str]] = set()
