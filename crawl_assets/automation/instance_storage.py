@@ -9,7 +9,7 @@ each domain and check, some 300 MB a run: 5,000 domains would wait half an hour 
 * whether a partition exists is asked once for all of them: the page of checks asks it for each domain and check, which
   was 80,000 openings of a database after a night, and minutes of waiting for the first who looked;
 * the state of checks over domains is computed by check_states.py;
-* the log of a run has what is told of a domain in short (run_log.py): its page would read and send megabytes.
+* the log of a run has what is planned and told of a domain in short (run_log.py): its page would read and send megabytes.
 
 What is read is unchanged but for the latter, and an instance can go back to `storage: {sqlite: …}` at any time. What a run itself writes
 is made cheap by stages/event_log.py.
@@ -39,7 +39,7 @@ from dagster._core.storage.sqlite_storage import (
 from dagster._serdes import ConfigurableClassData, serialize_value
 
 from crawl_assets.automation.check_states import CREATE_INDEX, CheckStates
-from crawl_assets.automation.run_log import in_short
+from crawl_assets.automation.run_log import in_short, planned
 
 __all__ = ["BatchedEventLog", "NightlyStorage"]
 
@@ -104,7 +104,9 @@ class BatchedEventLog(SqliteEventLogStorage):
             return
         rows = [self._event_to_row(event) for event in events]
         with self.run_connection(events[0].run_id) as connection:
-            connection.execute(SqlEventLogStorageTable.insert(), rows)
+            connection.execute(
+                SqlEventLogStorageTable.insert(), [self._event_to_row(e) for e in planned(events)]
+            )
         checks: list[tuple[EventLogEntry, int]] = []
         newest: dict[str, tuple[EventLogEntry, int]] = {}
         with self.index_transaction() as connection:

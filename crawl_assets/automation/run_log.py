@@ -9,16 +9,21 @@ it has every number but zeros, as text, and leaves out what is long. The event t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
 from dagster import AssetCheckEvaluation
-from dagster._core.events import AssetObservationData, StepMaterializationData
+from dagster._core.events import (
+    AssetMaterializationPlannedData,
+    AssetObservationData,
+    StepMaterializationData,
+)
 from dagster._core.events.log import EventLogEntry
+from dagster_shared.record import replace
 
-__all__ = ["LABEL", "in_short", "one_line"]
+__all__ = ["LABEL", "in_short", "one_line", "planned"]
 
 #: The only entry of a short event, and where the others are.
 LABEL = "in short (all of it: on the asset's page, by partition)"
@@ -31,8 +36,9 @@ _NAMES = {"dagster/partition_row_count": "rows"}
 
 
 def in_short(event: EventLogEntry) -> EventLogEntry:
-    """The event as the log of its run has it. Numbered cases: 1. a domain's materialization; 2. its observation; 3. the
-    result of a check about it: their metadata in one line; 4. any other event: itself."""
+    """The event as the log of its run has it. Numbered cases: 1. a domain's materialization; 2. its observation: their
+    metadata in one line; 3. the result of a check about it: so, or without any if it passed, whose words are enough;
+    4. any other event: itself."""
     told = event.dagster_event
     data: Any = told.event_specific_data if told is not None else None
     short: Any = None
@@ -41,7 +47,8 @@ def in_short(event: EventLogEntry) -> EventLogEntry:
     elif isinstance(data, AssetObservationData) and data.asset_observation.partition is not None:
         short = data._replace(asset_observation=_short(data.asset_observation))
     elif isinstance(data, AssetCheckEvaluation) and data.partition is not None:
-        short = _short(data)
+        short = data.with_metadata({}) if data.passed else _short(data)
+        short = replace(short, target_materialization_data=None)
     if told is None or short is None:
         return event
     return event._replace(
@@ -50,6 +57,21 @@ def in_short(event: EventLogEntry) -> EventLogEntry:
             event_specific_data=short, logging_tags={}, node_handle=None, step_handle=None
         )
     )
+
+
+def planned(events: Sequence[EventLogEntry]) -> list[EventLogEntry]:
+    """Announcements as the log of their run has them: of each asset one, about no domain, instead of one a domain, which
+    stood before everything else. Others as they are."""
+    found: dict[object, EventLogEntry] = {}
+    for number, event in enumerate(events):
+        told = event.dagster_event
+        data = told.event_specific_data if told is not None else None
+        if told is None or not isinstance(data, AssetMaterializationPlannedData) or data.partition is None:
+            found[number] = event
+        elif data.asset_key not in found:
+            whole = AssetMaterializationPlannedData(data.asset_key)
+            found[data.asset_key] = event._replace(dagster_event=told._replace(event_specific_data=whole))
+    return list(found.values())
 
 
 def _short(about: Any) -> Any:

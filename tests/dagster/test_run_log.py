@@ -12,9 +12,10 @@ import pytest
 from dagster import AssetCheckEvaluation
 from dagster._core.events import AssetObservationData as Observed
 from dagster._core.events import DagsterEvent, StepMaterializationData
+from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log import SqliteEventLogStorage
 
-from crawl_assets.automation.run_log import LABEL, LINE, one_line
+from crawl_assets.automation.run_log import LABEL, LINE, in_short, one_line
 from crawl_assets.definitions import defs
 from crawl_assets.partitions import domains
 from tests.dagster.test_instance_storage import OURS
@@ -88,6 +89,17 @@ def test_the_log_of_a_run_has_one_line_of_each(run: tuple[dg.DagsterInstance, st
     domain, night = of_run(instance, run_id, dg.DagsterEventType.ASSET_OBSERVATION)
     assert domain.asset_observation_data.asset_observation.metadata[LABEL].value == "queue 3"
     assert night.asset_observation_data.asset_observation.metadata["n"].value == 1
+
+
+def test_a_check_that_passed_says_so_in_words_alone() -> None:
+    numbers = {"pages": dg.IntMetadataValue(15)}
+    entry: Any = EventLogEntry
+    for passed in (True, False):
+        data = AssetCheckEvaluation(ASSET, CHECK.name, passed, numbers, description="fine", partition=DOMAIN)
+        event = DagsterEvent("ASSET_CHECK_EVALUATION", "night", event_specific_data=data)
+        short = in_short(entry(None, 10, "", "run", 0.0, dagster_event=event)).get_dagster_event()
+        told = short.asset_check_evaluation_data
+        assert told.description == "fine" and bool(told.metadata) is not passed
 
 
 def test_pages_of_assets_and_checks_have_everything(run: tuple[dg.DagsterInstance, str]) -> None:
