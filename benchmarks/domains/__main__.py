@@ -1,6 +1,6 @@
 """What thousands of domains cost in Dagster: a launch, a first and a quiet night, and each page of the UI.
 
-    python -m benchmarks.domains [--domains 5000] [--work DIR] [--pages-only]
+    python -m benchmarks.domains [--domains 5000] [--work DIR] [--pages-only] [--idle SECONDS]
 
 Real daemon, webserver, run workers and browser over a web of small shops on loopback, each with a site file of its
 own. `--work` keeps the house, and `--pages-only` looks at its pages again without another night. Takes half an hour
@@ -19,6 +19,7 @@ import dagster as dg
 
 from benchmarks.domains.nights import Launched, folder_bytes, instance_of, night, shops, write_sites
 from benchmarks.domains.pages import look, operator_pages
+from benchmarks.domains.processor import cpu_s, idle, webserver
 from crawl_assets.automation.schedules import FIRED_TAG
 from tests.dagster.browser import chromium, missing
 from tests.dagster.operated import Operated, operated
@@ -32,6 +33,9 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=None, help="keep the house here, or go on with it")
     parser.add_argument("--pages-only", action="store_true", help="no night: only look at the pages")
     parser.add_argument("--nights", type=int, default=2)
+    parser.add_argument(
+        "--idle", type=float, default=0.0, help="look at the idle processes for so many seconds"
+    )
     options = parser.parse_args()
     with ExitStack() as stack:
         work = options.work or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="domains-")))
@@ -47,6 +51,8 @@ def main() -> None:
             for number in range(options.nights):
                 print(_row(number + 1, night(house, domains), house), flush=True)
         _pages(house, domains)
+        if options.idle:  # by now reports are made and caches are filled
+            _idle(house, options.idle)
 
 
 def _row(number: int, told: Launched, house: Operated) -> str:
@@ -58,6 +64,16 @@ def _row(number: int, told: Launched, house: Operated) -> str:
     )
 
 
+def _idle(house: Operated, seconds: float) -> None:
+    assert house.process is not None
+    found = idle(house.process.pid, seconds)
+    shares = ", ".join(f"{name} {share:.1%}" for name, share in found.processes)
+    print(
+        f"\nidle for {seconds:g} s: {found.core:.1%} of a core, {found.bytes / 1e6:.0f} MB ({shares})",
+        flush=True,
+    )
+
+
 def _pages(house: Operated, domains: list[str]) -> None:
     if missing():
         print(missing())
@@ -66,13 +82,18 @@ def _pages(house: Operated, domains: list[str]) -> None:
         newest = next(
             r for r in instance.get_runs(dg.RunsFilter(job_name="night"), limit=50) if FIRED_TAG in r.tags
         )
-    print("\n| page | visits | slowest query |\n| --- | --- | --- |", flush=True)
+    assert house.process is not None
+    server = webserver(house.process.pid)
+    print("\n| page | visits | slowest query | webserver's CPU |\n| --- | --- | --- | --- |", flush=True)
     with chromium() as browser:
         browser.size(1500, 940)
         pages = operator_pages(domains, newest.run_id)
-        for seen in look(browser, f"http://127.0.0.1:{house.port}", pages):
+        for seen in look(browser, f"http://127.0.0.1:{house.port}", pages, lambda: cpu_s(server)):
             visits = " / ".join(f"{s:.1f}" for s in seen.seconds)
-            print(f"| {seen.page.name} | {visits} s | {seen.slowest} {seen.slowest_s:.2f} s |", flush=True)
+            print(
+                f"| {seen.page.name} | {visits} s | {seen.slowest} {seen.slowest_s:.2f} s | {seen.cpu_s:.1f} s |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

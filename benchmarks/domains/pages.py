@@ -1,14 +1,15 @@
 """How soon the pages of the UI that an operator uses show what they are opened for, in a real browser.
 
 A page counts from the navigation to the moment its words can be read and nothing says "Loading" any more; every
-GraphQL query it sends meanwhile is timed as the page itself sees it.
+GraphQL query it sends meanwhile is timed as the page itself sees it. The webserver's CPU is told of the last visit, with
+all that comes in the seconds after the page is shown: the log of a run goes on.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -20,6 +21,8 @@ __all__ = ["Page", "Seen", "look", "operator_pages"]
 GIVE_UP_S = 90.0
 #: Between two visits: queries of the last page that are still under way would count against the next.
 REST_S = 2.0
+#: What a page asks for after it is shown is over by then.
+AFTER_S = 6.0
 
 _LISTEN = """
 (() => { const real = window.fetch; window.asked = [];
@@ -44,12 +47,14 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """`seconds`: of each visit; `slowest`: the slowest query of all visits and its seconds."""
+    """`seconds`: of each visit; `slowest`: the slowest query of all visits and its seconds; `cpu_s`: what the webserver
+    spent on the last one."""
 
     page: Page
     seconds: tuple[float, ...]
     slowest: str
     slowest_s: float
+    cpu_s: float
 
 
 def operator_pages(domains: Sequence[str], run_id: str) -> list[Page]:
@@ -77,18 +82,24 @@ def operator_pages(domains: Sequence[str], run_id: str) -> list[Page]:
     ]
 
 
-def look(browser: Browser, origin: str, pages: Sequence[Page], visits: int = 3) -> Iterator[Seen]:
-    """Each page so many times, one after another, as somebody clicks through them."""
+def look(
+    browser: Browser, origin: str, pages: Sequence[Page], cpu: Callable[[], float], visits: int = 3
+) -> Iterator[Seen]:
+    """Each page so many times, one after another, as somebody clicks through them. `cpu`: seconds the webserver has
+    used."""
     browser.call("Page.addScriptToEvaluateOnNewDocument", source=_LISTEN)
     browser.open(origin, "Runs")  # the application itself: a browser keeps it
     for page in pages:
-        seconds, asked = [], []
+        seconds, asked, before = [], [], 0.0
         for _ in range(visits):
             time.sleep(REST_S)
+            before = cpu()
             seconds.append(_visit(browser, origin + page.path, page.words))
             asked += [q for q in browser.run("window.asked") if q["ms"] is not None]
+        time.sleep(AFTER_S)
+        spent = cpu() - before
         slowest_s, slowest = max(((float(q["ms"]) / 1000, str(q["name"])) for q in asked), default=(0.0, ""))
-        yield Seen(page, tuple(seconds), slowest, slowest_s)
+        yield Seen(page, tuple(seconds), slowest, slowest_s, spent)
 
 
 def _visit(browser: Browser, url: str, words: Sequence[str]) -> float:
