@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import httpx
 
 from crawl_assets.automation import start
+from crawl_assets.automation.canary_rounds import ROUND_TAG
 from resources.installation import Installation
 
 __all__ = ["ROOT", "Operated", "operated", "wait_for"]
@@ -171,8 +172,9 @@ class Operated:
         return {t["key"]: t["value"] for t in self.ask(STATUS, id=run_id)["runOrError"]["tags"]}
 
     def runs(self) -> list[dict[str, Any]]:
+        """The runs, without rounds of canaries: those come every quarter of an hour, whatever a test does."""
         found: list[dict[str, Any]] = self.ask(RUNS)["runsOrError"]["results"]
-        return found
+        return [run for run in found if {"key": ROUND_TAG, "value": "round"} not in run["tags"]]
 
     def partitions_of(self, asset: str) -> list[str]:
         """The partition keys of an asset, in their order: what ranges go by."""
