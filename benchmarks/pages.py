@@ -118,7 +118,7 @@ class Bench:
         bodies = sum(len(version.body) for version in self.versions)
         frames = sum(self.pages.counts(domain)[2] for domain in self.pages.domains())
         whole = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
-        print(f"{name:36} {bodies / whole:8.2f} x smaller, bodies alone {bodies / frames:.2f} x")
+        print(f"{name:36} {bodies / whole:8.2f} x smaller, heads apart {bodies / frames:.2f} x")
 
     def put(self) -> None:
         for some in batches(self.versions, self.batch):

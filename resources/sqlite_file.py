@@ -117,6 +117,11 @@ class SqliteFile(ABC):
             self.before_the_first_page()
             run("PRAGMA journal_mode = WAL")
         if self.read_only:
+            if version < self.schema_version:
+                raise self.failure(
+                    f"{self.what} {self.path}: an older release wrote it (schema version {version}, this program's is "
+                    f"{self.schema_version}) and it cannot be upgraded read-only; open it once for writing"
+                )
             run("PRAGMA query_only = ON")
             return
         if not objects or version < self.schema_version:

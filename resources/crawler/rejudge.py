@@ -23,7 +23,7 @@ from itertools import islice
 
 from resources.fetcher.base import FetchResult
 from resources.frontier.base import Frontier, State, UrlRecord
-from resources.pages.base import CorruptBody, Kind, PageHead, PageStore, PageVersion
+from resources.pages.base import Kind, PageHead, PageStore, PageVersion
 from resources.web.walls import DETECTOR_VERSION, Verdict
 
 from . import freshness
@@ -108,15 +108,13 @@ class Rejudge:
     ) -> tuple[list[tuple[PageHead, bytes]], bytes]:
         """Up to `limit` (at least one, to see whether there are more) bodies to judge after that key, and the last
         key looked at."""
-        found = []
         pages = self._storage.pages
-        for head in islice(self._outdated(pages, domain, kind, after), max(1, limit)):
-            after = head.key
-            try:
-                found.append((head, pages.body(head)))
-            except (CorruptBody, KeyError):
-                continue  # the catalogue names it
-        return found, after
+        heads = list(islice(self._outdated(pages, domain, kind, after), max(1, limit)))
+        # What is gone or damaged is left out: the catalogue names it.
+        found = [
+            (head, body) for head, body in zip(heads, pages.bodies(heads), strict=True) if body is not None
+        ]
+        return found, heads[-1].key if heads else after
 
     def _outdated(self, pages: PageStore, domain: str, kind: Kind, after: bytes) -> Iterator[PageHead]:
         for head in pages.scan(domain, kind, after):

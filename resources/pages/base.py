@@ -117,7 +117,11 @@ class PageStore(Protocol):
 
     def bodies(self, heads: Sequence[PageHead]) -> Iterator[bytes | None]:
         """`body` of each of many heads, in their order and as far as possible at the price of `read`; None where
-        it is gone or damaged, the latter named in `corrupt(domain)`. Holds some megabytes compressed."""
+        it is gone or damaged, the latter named in `corrupt(domain)`. Holds some megabytes of them at a time."""
+        ...
+
+    def stored_order(self, heads: Sequence[PageHead]) -> list[PageHead]:
+        """The same heads in the order in which `bodies` reads them at the least cost."""
         ...
 
     def scan(self, domain: str, kind: Kind = Kind.PAGE, after: bytes = b"") -> Iterator[PageHead]:

@@ -75,6 +75,9 @@ class MemoryPages:
     def bodies(self, heads: Sequence[PageHead]) -> Iterator[bytes | None]:
         return one_by_one(self, heads)
 
+    def stored_order(self, heads: Sequence[PageHead]) -> list[PageHead]:
+        return list(heads)  # each body is read by itself
+
     def scan(self, domain: str, kind: Kind = Kind.PAGE, after: bytes = b"") -> Iterator[PageHead]:
         current = [known[0] for (of, _), known in self._versions.items() if of == kind]
         found = [head for head in current if head.domain == domain and head.key > after]

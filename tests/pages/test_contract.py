@@ -51,6 +51,17 @@ def test_bodies_come_in_the_order_they_are_asked_for(pages: PageStore) -> None:
     assert list(pages.bodies([])) == []
 
 
+def test_the_order_of_the_store_leaves_nobody_out(pages: PageStore) -> None:
+    stored = [version(f"/{number}", article(number)) for number in range(6)]
+    pages.put(stored[:4])
+    pages.put(stored[4:])
+    heads = [each.head for each in (*stored[::-1], version("/never", b"stored"))]
+    ordered = pages.stored_order(heads)
+    assert sorted(head.url for head in ordered) == sorted(head.url for head in heads)
+    bodies = {each.head.url: each.body for each in stored}
+    assert list(pages.bodies(ordered)) == [bodies.get(head.url) for head in ordered]
+
+
 def test_an_unknown_page_is_none(pages: PageStore) -> None:
     unknown = version("/unknown").head
     assert pages.head(unknown.key) is None

@@ -13,6 +13,7 @@ from resources.pages.memory import MemoryPages
 from resources.pages.open import open_pages
 from resources.pages.sqlite import SqlitePages
 from tests.pages.samples import DOMAIN, version
+from tests.pages.version_1 import make
 
 
 def test_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,6 +77,17 @@ def test_a_newer_schema(tmp_path: Path) -> None:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(PageStoreError, match=r"version 99 is newer.*upgrade Nightcrawl"):
         open_pages(str(path))
+
+
+def test_an_older_schema_cannot_be_upgraded_read_only(tmp_path: Path) -> None:
+    path = tmp_path / "pages.sqlite"
+    make(path, [[version()]])
+    with pytest.raises(PageStoreError, match=r"schema version 1, .* is 2.* open it once for writing"):
+        open_pages(str(path), read_only=True)
+    open_pages(str(path)).close()
+    store = open_pages(str(path), read_only=True)
+    assert store.body(version().head) == version().body
+    store.close()
 
 
 def test_a_schema_that_never_was(tmp_path: Path) -> None:

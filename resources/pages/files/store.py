@@ -234,6 +234,9 @@ class FilePages:
     def bodies(self, heads: Sequence[PageHead]) -> Iterator[bytes | None]:
         return one_by_one(self, heads)
 
+    def stored_order(self, heads: Sequence[PageHead]) -> list[PageHead]:
+        return list(heads)  # each body is read by itself
+
     def scan(self, domain: str, kind: Kind = Kind.PAGE, after: bytes = b"") -> Iterator[PageHead]:
         with explained(self._folders.root):
             top = self._folders.domain(domain) / "heads" / kind.name.lower()

@@ -286,6 +286,9 @@ class S3Pages:
     def bodies(self, heads: Sequence[PageHead]) -> Iterator[bytes | None]:
         return one_by_one(self, heads)
 
+    def stored_order(self, heads: Sequence[PageHead]) -> list[PageHead]:
+        return list(heads)  # each body is read by itself
+
     def _body(self, index: Index, head: PageHead, data: bytes | None = None, base: int = 0) -> bytes:
         """`data`: part of the pack, from `base` on, if it has been read already."""
         for fresh in (False, True):

@@ -1,23 +1,25 @@
 """Bodies in packs: compressed frames of one domain, one after the other in one row.
 
-A 3 KB frame in a row of its own would waste a quarter of SQLite's page; twenty to a row waste next to
-nothing. Batches make packs of up to PACK_BYTES; small batches are added to the domain's last pack until it
-has TAIL_BYTES. A body with a hash that the domain has already is compared with the stored one and not
-written again, unless the stored one turns out to be damaged: then it is replaced.
+A 3 KB frame in a row of its own would waste a quarter of SQLite's page; several to a row waste next to nothing. Batches
+make packs of up to PACK_BYTES; small batches are added to the domain's last pack until it has TAIL_BYTES. A body with a
+hash that the domain has already is compared with the stored one and not written again, unless the stored one turns out
+to be damaged: then it is replaced.
 
-Costs: reading one body loads at most a pack (20 µs) and decompresses one frame.
+Costs: reading one body loads at most a pack (20 µs) and decompresses one frame; reading many loads each pack and
+decompresses each frame once, and holds one of either.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from resources.pages.compression import SAMPLE_BODIES, content_hash
 from resources.pages.sqlite.domains import Domain, Domains
+from resources.pages.sqlite.frames import Frame, Place, cut, squeeze
 from resources.pages.sqlite.statements import marks, read_statements
 
-__all__ = ["Bodies", "Frames", "Place"]
+__all__ = ["Bodies"]
 
 _SQL = read_statements("bodies.sql")
 
@@ -27,11 +29,8 @@ PACK_BYTES = 64 * 1024
 #: A pack shorter than this is added to. Adding rewrites it: more would make slow crawls write much.
 TAIL_BYTES = 16 * 1024
 
-#: pack id, first byte, length, dictionary
-Place = tuple[int, int, int, int]
-
-#: Compressed bodies by content hash, each with the dictionary it needs.
-Frames = dict[bytes, tuple[int, bytes]]
+#: Bodies of a sample to the pack: spreads it widely enough, and decompresses few frames for it.
+SAMPLE_PER_PACK = 8
 
 
 class Bodies:
@@ -48,82 +47,84 @@ class Bodies:
             some = hashes[first : first + 500]
             query = _SQL["known"].format(marks=marks(len(some)))
             for row in self._connection.execute(query, (domain, *some)):
-                found[row[0]] = row[1:]
+                found[row[0]] = Place(*row[1:])
         return found
 
     def load(self, place: Place) -> bytes:
         """The body at a place. ValueError if what is there is no body; KeyError if there is nothing."""
-        pack, start, length, dictionary = place
-        row = self._connection.execute(_SQL["frame"], (start + 1, length, pack)).fetchone()
+        row = self._connection.execute(_SQL["frame"], (place.start + 1, place.length, place.pack)).fetchone()
         if row is None:
-            raise KeyError(pack)
-        return self._domains.bodies[dictionary].decompress(row[0])
+            raise KeyError(place.pack)
+        return cut(self._domains.bodies[place.dictionary].decompress(row[0]), place)
 
-    def frames(self, domain: int, hashes: list[bytes]) -> Frames:
-        """The stored frames of those of these contents that are there. Loads each pack once."""
-        by_pack: dict[int, list[tuple[bytes, Place]]] = {}
-        for content, place in self.places(domain, hashes).items():
-            by_pack.setdefault(place[0], []).append((content, place))
-        found: Frames = {}
-        for pack, wanted in by_pack.items():
-            row = self._connection.execute("SELECT data FROM pack WHERE id = ?", (pack,)).fetchone()
-            for content, (_, start, length, dictionary) in wanted if row is not None else ():
-                found[content] = (dictionary, row[0][start : start + length])
-        return found
+    def read(self, places: Mapping[bytes, Place]) -> Iterator[tuple[bytes, bytes | None]]:
+        """Contents with their bodies, in the order in which they lie on the disk; None for a damaged one."""
+        pack, data = 0, b""
+        frame, text = (0, 0), b""
+        for content, place in sorted(
+            places.items(), key=lambda each: (each[1].pack, each[1].start, each[1].body_start)
+        ):
+            if place.pack != pack:
+                row = self._connection.execute("SELECT data FROM pack WHERE id = ?", (place.pack,)).fetchone()
+                pack, data = place.pack, row[0] if row else b""
+            try:
+                if frame != (place.pack, place.start):
+                    some = data[place.start : place.start + place.length]
+                    text = self._domains.bodies[place.dictionary].decompress(some)
+                    frame = (place.pack, place.start)
+                body = cut(text, place)
+            except (ValueError, KeyError):
+                yield content, None
+                continue
+            yield content, body if content_hash(body) == content else None
 
     def find(self, domain: int, content: bytes) -> Place | None:
-        row: Place | None = self._connection.execute(_SQL["find"], (domain, content)).fetchone()
-        return row
+        row = self._connection.execute(_SQL["find"], (domain, content)).fetchone()
+        return None if row is None else Place(*row)
 
-    def compress(self, domain: Domain | None, bodies: Mapping[bytes, bytes]) -> Frames:
+    def compress(self, domain: Domain | None, bodies: Mapping[bytes, bytes]) -> list[Frame]:
         """Frames for those of `bodies` that are not stored intact. Outside of a transaction."""
         known = self.places(domain.id, list(bodies)) if domain else {}
+        intact = {content for content, body in self.read(known) if body is not None}
         dictionary = domain.dictionary if domain else 0
         try:
             codec = self._domains.bodies[dictionary]
         except KeyError:  # another process has just forgotten the domain
             dictionary, codec = 0, self._domains.bodies[0]
-        return {
-            content: (dictionary, codec.compress(body))
-            for content, body in bodies.items()
-            if content not in known or not self._intact(known[content], content)
-        }
+        new = {content: body for content, body in bodies.items() if content not in intact}
+        return squeeze(codec, dictionary, new)
 
-    def _intact(self, place: Place, content: bytes) -> bool:
-        try:
-            return content_hash(self.load(place)) == content
-        except (ValueError, KeyError):
-            return False
-
-    def insert(self, domain: Domain, bodies: Mapping[bytes, bytes], frames: Frames) -> None:
+    def insert(self, domain: Domain, bodies: Mapping[bytes, bytes], frames: list[Frame]) -> None:
         """Write `frames`, and whatever else of `bodies` the domain does not have (any more)."""
         known = self.places(domain.id, list(bodies))
-        plain = self._domains.bodies[0]
         gone = {
-            number for number in {each for each, _ in frames.values()} if not self._domains.exists(number)
+            number for number in {frame.dictionary for frame in frames} if not self._domains.exists(number)
         }
-        for content, body in bodies.items():
-            # Rare: another process forgot or pruned between `compress` and this transaction.
-            if (content in frames and frames[content][0] in gone) or (
-                content not in frames and content not in known
-            ):
-                frames[content] = (0, plain.compress(body))
-        if not frames:
+        written = [frame for frame in frames if frame.dictionary not in gone]
+        lost = {member.content for frame in frames if frame.dictionary in gone for member in frame.members}
+        covered = {member.content for frame in written for member in frame.members}
+        # Rare: another process forgot or pruned between `compress` and this transaction.
+        again = {
+            content: body
+            for content, body in bodies.items()
+            if content in lost or (content not in covered and content not in known)
+        }
+        written += squeeze(self._domains.bodies[0], 0, again)
+        if not written:
             return
-        tail = self.write(domain, frames, domain.tail_pack)
-        new = [content for content in frames if content not in known]
+        tail = self.write(domain, written, domain.tail_pack)
+        new = [content for content in (*covered, *again) if content not in known]
         self._domains.grow(domain, len(new), sum(len(bodies[content]) for content in new), tail)
 
-    def write(self, domain: Domain, frames: Frames, tail: int) -> int:
+    def write(self, domain: Domain, frames: list[Frame], tail: int) -> int:
         """Write frames into packs, the first ones into `tail` if it has room; returns the last pack."""
         run = self._connection.execute
         row = run("SELECT length(data) FROM pack WHERE id = ?", (tail,)).fetchone() if tail else None
         pack, start = (tail, row[0]) if row and row[0] < TAIL_BYTES else (0, 0)
-        parts: list[bytes] = []
-        rows: list[tuple[bytes, int, int, int]] = []
+        waiting: list[tuple[int, Frame]] = []
 
         def close() -> int:
-            data = b"".join(parts)
+            data = b"".join(frame.data for _, frame in waiting)
             if pack:
                 run(_SQL["append"], (data, pack))
                 number = pack
@@ -134,32 +135,29 @@ class Bodies:
             self._connection.executemany(
                 _SQL["insert"],
                 [
-                    (domain.id, content, number, at, size, dictionary)
-                    for content, at, size, dictionary in rows
+                    (
+                        domain.id, member.content, number, at, len(frame.data), frame.dictionary,
+                        member.start, member.length, frame.length,
+                    )
+                    for at, frame in waiting
+                    for member in frame.members
                 ],
-            )
-            parts.clear()
-            rows.clear()
+            )  # fmt: skip
+            waiting.clear()
             return number
 
-        for content, (dictionary, frame) in frames.items():
-            if rows and start + len(frame) > PACK_BYTES:
+        for frame in frames:
+            if waiting and start + len(frame.data) > PACK_BYTES:
                 close()
                 pack, start = 0, 0
-            parts.append(frame)
-            rows.append((content, start, len(frame), dictionary))
-            start += len(frame)
+            waiting.append((start, frame))
+            start += len(frame.data)
         return close()
 
     def sample(self, domain: Domain, count: int = SAMPLE_BODIES) -> list[bytes]:
         """Up to `count` bodies from all over the domain to train on; damaged ones are left out."""
-        run = self._connection.execute
-        # A pack holds several bodies: a quarter as many packs spread the sample widely enough.
-        places = run(_SQL["spread"], (domain.id, domain.id, count // 4)).fetchall()
-        bodies = []
-        for place in places[:: max(1, len(places) // count)][:count]:
-            try:
-                bodies.append(self.load(place))
-            except (ValueError, KeyError):
-                continue  # `verify` and `read` report it; for training it is simply no sample
-        return bodies
+        packs = max(1, count // SAMPLE_PER_PACK)
+        rows = self._connection.execute(_SQL["spread"], (domain.id, domain.id, packs)).fetchall()
+        chosen = {row[0]: Place(*row[1:]) for row in rows[:: max(1, len(rows) // max(1, count))][:count]}
+        # `verify` and `read` report damaged ones; for training they are simply no sample.
+        return [body for _, body in self.read(chosen) if body is not None]

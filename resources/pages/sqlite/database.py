@@ -27,7 +27,7 @@ class Database(SqliteFile):
     """A connection to the page store's file. Used by one thread at a time."""
 
     what = "page store"
-    schema_version = 1
+    schema_version = 2
     application_id = 0x4E435047  # "NCPG"
     failure, full = PageStoreError, PageStoreError
     #: Holds the inner pages of the indexes at millions of pages; bodies are read once and need no cache.
@@ -35,7 +35,14 @@ class Database(SqliteFile):
     statements_kept = 256
 
     def schema(self) -> str:
-        return resources.files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
+        return _text("schema.sql")
+
+    def upgrade(self, version: int) -> None:
+        """From version 1, where each body was compressed alone. Takes no time: no body is touched. (`maintain` puts
+        them together.)"""
+        if version != 1:
+            super().upgrade(version)
+        self.run_script(_text("upgrade_to_2.sql"))
 
     def before_the_first_page(self) -> None:
         """Lets `give_back` shorten the file. Costs nothing measurable."""
@@ -50,10 +57,17 @@ class Database(SqliteFile):
     def give_back(self) -> None:
         """Shorten the file if much of it is unused, a piece a transaction: others get their turn."""
         with self.explained():
+            before = None
             while True:
                 (free,) = self.connection.execute("PRAGMA freelist_count").fetchone()
                 (pages,) = self.connection.execute("PRAGMA page_count").fetchone()
-                if free <= max(FREE_PAGES, pages * FREE_SHARE):
+                # No progress: somebody has copied the file into one that cannot be shortened.
+                if free <= max(FREE_PAGES, pages * FREE_SHARE) or free == before:
                     return
+                before = free
                 # Not `execute`: this statement yields no row and a step a page, and Python takes only one.
                 self.connection.executescript(f"PRAGMA incremental_vacuum({GIVE_BACK_PAGES})")
+
+
+def _text(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

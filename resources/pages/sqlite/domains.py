@@ -40,7 +40,7 @@ class Domains:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._names: dict[int, str] = {}
-        self.bodies = Codecs(self.dictionary, LEVEL)
+        self.bodies = Codecs(self.dictionary, LEVEL, shared=True)
         self.heads = Codecs(self.dictionary, HEAD_LEVEL, raw=True)
 
     def find(self, name: str) -> Domain | None:
@@ -100,7 +100,7 @@ class Domains:
         self._connection.execute(_SQL["trained"], (bodies, domain.id))
 
     def dense_codec(self, dictionary: int) -> Codec:
-        return Codec(self.dictionary(dictionary) if dictionary else None, DENSE_LEVEL)
+        return Codec(self.dictionary(dictionary) if dictionary else None, DENSE_LEVEL, shared=True)
 
     def drop_unused(self, domain: Domain) -> None:
         """Delete the dictionaries that nothing needs any more. Within a write transaction."""

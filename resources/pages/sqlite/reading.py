@@ -1,7 +1,7 @@
 """Reading a whole domain: pack after pack, so each is loaded once and bodies come as they lie on the disk.
 
 Costs: the order is made by a sort of the heads, which SQLite spills to its temporary folder when it is
-large; after that memory is one pack and one body. A part of several reads its share of the packs.
+large; after that memory is one pack and one frame, which is decompressed once for all its bodies. A part of several reads its share of the packs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from resources.pages.base import Kind, PageHead
 from resources.pages.compression import content_hash
 from resources.pages.sqlite.domains import Domains
+from resources.pages.sqlite.frames import Place, cut
 from resources.pages.sqlite.heads import Heads
 from resources.pages.sqlite.statements import read_statements
 
@@ -36,19 +37,24 @@ def read_bodies(
         return
     query = _SQL["read"].format(table=table)
     loaded, pack = 0, b""
+    frame, text = (0, 0), b""
     for row in connection.execute(
         query, {"domain": found.id, "kind": int(kind), "part": part, "parts": parts}
     ):
         head = heads.head(row[:15])
-        number, start, length, dictionary = row[15:]
-        if number is None:
+        if row[15] is None:
             yield head, None
             continue
-        if number != loaded:
-            data = connection.execute("SELECT data FROM pack WHERE id = ?", (number,)).fetchone()
-            loaded, pack = number, data[0] if data else b""
+        place = Place(*row[15:])
+        if place.pack != loaded:
+            data = connection.execute("SELECT data FROM pack WHERE id = ?", (place.pack,)).fetchone()
+            loaded, pack = place.pack, data[0] if data else b""
         try:
-            body = domains.bodies[dictionary].decompress(pack[start : start + length])
+            if frame != (place.pack, place.start):
+                some = pack[place.start : place.start + place.length]
+                text = domains.bodies[place.dictionary].decompress(some)
+                frame = (place.pack, place.start)
+            body = cut(text, place)
         except (ValueError, KeyError):
             yield head, None
             continue

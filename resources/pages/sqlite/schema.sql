@@ -1,7 +1,8 @@
--- The page store in one SQLite file (WAL). Version 1; `PRAGMA user_version` holds the number.
+-- The page store in one SQLite file (WAL). Version 2; `PRAGMA user_version` holds the number.
 --
 -- Small things stand apart from large ones: heads in `page` (appended, found by two short indexes), bodies
--- in `pack`, some twenty compressed ones to a row, so that neither wastes room of the other's pages.
+-- in `pack`, some twenty compressed ones to a row, so that neither wastes room of the other's pages. Bodies that
+-- were stored together are compressed together: a frame holds one or several, a pack one or several frames.
 
 CREATE TABLE domain (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,   -- never used twice, even after `forget`
@@ -70,12 +71,15 @@ CREATE INDEX version_domain ON version (domain_id);
 
 -- Where a body is: one row per content of a domain, however many URLs have it.
 CREATE TABLE body (
-    domain_id  INTEGER NOT NULL,
-    hash       BLOB    NOT NULL,
-    pack_id    INTEGER NOT NULL,
-    start      INTEGER NOT NULL,                         -- first byte in pack.data
-    length     INTEGER NOT NULL,
-    dictionary INTEGER NOT NULL,                         -- 0: none
+    domain_id    INTEGER NOT NULL,
+    hash         BLOB    NOT NULL,
+    pack_id      INTEGER NOT NULL,
+    start        INTEGER NOT NULL,                       -- of its frame: first byte in pack.data
+    length       INTEGER NOT NULL,                       -- of its frame: bytes in pack.data
+    dictionary   INTEGER NOT NULL,                       -- 0: none
+    body_start   INTEGER NOT NULL DEFAULT 0,             -- first byte in the decompressed frame
+    body_length  INTEGER,                                -- NULL: the whole frame (written by version 1)
+    frame_length INTEGER,                                -- decompressed; NULL likewise
     PRIMARY KEY (domain_id, hash)
 ) STRICT, WITHOUT ROWID;
 
