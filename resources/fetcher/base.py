@@ -12,6 +12,8 @@ import enum
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from resources.record import record
+
 __all__ = ["Cause", "FetchProfile", "FetchRequest", "FetchResult", "Fetcher", "ProxyPlan"]
 
 
@@ -70,7 +72,7 @@ class FetchProfile:
     proxy: str | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True, frozen=True)
 class FetchRequest:
     """One GET; there is no other method. `headers` come on top of the profile's (validators, for instance)."""
 

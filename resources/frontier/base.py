@@ -32,6 +32,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from resources.record import record
+
 __all__ = [
     "Ack",
     "Claim",
@@ -91,7 +93,7 @@ class Verdict(enum.IntEnum):
     RELEASED = 4  # handed back untouched: shutdown, budget, a paused domain
 
 
-@dataclass(slots=True, frozen=True)
+@record(slots=True, frozen=True)
 class Discovery:
     """A URL to enqueue. `url` is canonical; `priority`: smaller goes first."""
 
@@ -107,7 +109,7 @@ class Discovery:
     excluded: str = ""  # a reason: the URL is recorded as EXCLUDED instead of PENDING
 
 
-@dataclass(slots=True, frozen=True)
+@record(slots=True, frozen=True)
 class Claim:
     """A lease on one URL. `token` fences the ack."""
 
@@ -125,7 +127,7 @@ class Claim:
     parent: bytes | None = None
 
 
-@dataclass(slots=True, frozen=True)
+@record(slots=True, frozen=True)
 class FetchLogRow:
     """One fetch attempt as it will stand in the `fetch_log` table. Times are epoch seconds."""
 
@@ -150,7 +152,7 @@ class FetchLogRow:
     rule: str = ""  # the robots line, scope pattern or trap that decided; of a page: where its markup was cut
 
 
-@dataclass(slots=True, frozen=True)
+@record(slots=True, frozen=True)
 class Ack:
     """The end of one claim, with everything that has to become durable with it."""
 

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from resources.pacing.window import Window
+from resources.record import record
 from resources.web.rate_limit import Quota
 
 __all__ = [
@@ -122,7 +123,7 @@ class PaceLimits:
         return min(ceiling, 1.0 / delay) if delay > 0 else ceiling
 
 
-@dataclass(slots=True, frozen=True)
+@record(slots=True, frozen=True)
 class Observation:
     """What became of one request. Instants are epoch seconds of the pacer's clock."""
 

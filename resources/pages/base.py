@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from resources.record import record
 
 __all__ = ["CorruptBody", "Kind", "PageHead", "PageStore", "PageStoreError", "PageVersion", "one_by_one"]
 
@@ -42,7 +43,7 @@ class Kind(enum.IntEnum):
     QUARANTINE = 3  # a wall or challenge that pretended to be the page
 
 
-@dataclass(slots=True, frozen=True)
+@record(slots=True, frozen=True)
 class PageHead:
     """All about a page version but its body. Times are epoch seconds."""
 
@@ -71,7 +72,7 @@ class PageHead:
     note: str = ""  # quarantine: evidence; otherwise free
 
 
-@dataclass(slots=True, frozen=True)
+@record(slots=True, frozen=True)
 class PageVersion:
     """A head and its decoded body, as handed to `put`."""
 
