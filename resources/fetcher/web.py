@@ -21,6 +21,7 @@ from resources.web.urls import redact, url_without_credentials
 from .addresses import AddressGuard
 from .base import Cause, FetchProfile, FetchRequest, FetchResult
 from .body import CODINGS, decode_body
+from .deadlines import Deadlines
 from .failures import explain
 from .origin import BadUrl, target
 from .resolver import Resolver
@@ -40,6 +41,8 @@ ADDRESSES_TRIED = 3
 #: Failures that are an address's, not the server's: the next address may answer.
 _TRY_NEXT = frozenset({Cause.REFUSED, Cause.UNREACHABLE, Cause.CONNECT_TIMEOUT})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+#: Such a response ends with its head (RFC 9112 §6.3, 1): there is nothing to wait for.
+_WITHOUT_CONTENT = frozenset({204, 304})
 _DIGITS = re.compile("[0-9]+")
 #: The transport's own threads get this long to end; a process that exits before aborts with a message.
 CLOSE_GRACE_S = 0.2
@@ -71,17 +74,22 @@ class WebFetcher:
         self._clock = clock or SystemClock()
         self._resolver = resolver or Resolver(self._clock)
         self._octets: HttpxTransport | None = None
+        self._deadlines = Deadlines()
 
     async def fetch(self, request: FetchRequest) -> FetchResult:
         """Never raises for anything a server or name can do; a bug shows as Cause.INTERNAL with a log entry."""
         result = FetchResult(request.url, self._clock.now())
         begin = time.perf_counter()
+        deadline = self._deadlines.begin(request.profile.total_timeout_s)
         try:
-            async with asyncio.timeout(request.profile.total_timeout_s):
-                await self._fetch(request, result, begin)
-        except TimeoutError:
+            await self._fetch(request, result, begin)
+        except asyncio.CancelledError:
+            if not deadline.passed():
+                raise
             result.cause = Cause.TOTAL_TIMEOUT
             result.error = f"not finished after {request.profile.total_timeout_s:g} s"
+        finally:
+            deadline.end()
         result.duration_s = time.perf_counter() - begin
         return result
 
@@ -197,9 +205,11 @@ async def _read(incoming: Incoming, profile: FetchProfile, result: FetchResult) 
     if transfer is not None and transfer.strip().lower() != "chunked":
         result.cause, result.error = Cause.BAD_RESPONSE, f"unknown transfer coding {transfer[:80]!r}"
         return
+    if result.status in _WITHOUT_CONTENT:
+        return
     announced = result.header("content-length")
     length = int(announced[:20]) if announced is not None and _DIGITS.fullmatch(announced) else 0
-    if length > limit and result.status not in (204, 304):
+    if length > limit:
         result.cause = Cause.TOO_LARGE
         result.error = f"announces {length:,} bytes; at most {limit:,} (limits.max_body)"
         return
