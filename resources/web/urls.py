@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from xxhash import xxh3_128_digest
@@ -57,6 +58,10 @@ _ABNORMAL = re.compile(
 )
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _HEX = frozenset("0123456789abcdefABCDEF")
+#: An origin, in the first group, and a path of octets that no parser touches, or a relative one. Where no segment begins
+#: with a dot (`.` and `..` are ways up) they are to a parser what they are to the eye.
+_PLAIN_URL = re.compile("(https?://[a-z0-9.:-]+)/[A-Za-z0-9_~./-]*")
+_PLAIN_PATH = re.compile("[A-Za-z0-9_~-][A-Za-z0-9_~./-]*")
 #: What the WHATWG parser removes from any input before it looks at it.
 _TAB_NEWLINE = str.maketrans("", "", "\t\n\r")
 
@@ -116,8 +121,11 @@ def join(base: str, ref: str) -> str | None:
 def joiner(base: str) -> Callable[[str], str | None]:
     """`join` with one base for all links of a page."""
     resolve = whatwg_url.resolver(base)
+    folder = base[: base.rindex("/") + 1] if _is_plain(base) else ""
 
     def join_to_base(ref: str) -> str | None:
+        if folder and _PLAIN_PATH.fullmatch(ref) is not None and "/." not in ref:
+            return folder + ref
         href = resolve(ref)
         return href if href is not None and href.startswith(("http://", "https://")) else None
 
@@ -140,10 +148,24 @@ def in_document_encoding(ref: str, encoding: str) -> str:
 
 def canonical(url: str, policy: UrlPolicy = DEFAULT_POLICY) -> str | None:
     """The one spelling under which a URL is known; None when it is no http(s) URL. Idempotent per policy."""
+    if _is_plain(url):
+        return canonical_of_joined(url, policy)
     href = whatwg_url.resolve(url)
     if href is None or not href.startswith(("http://", "https://")):
         return None
     return canonical_of_joined(href, policy)
+
+
+def _is_plain(url: str) -> bool:
+    """Whether the parser would give `url` back to the letter; no means that it may. 0.5 µs, a third of asking it."""
+    found = _PLAIN_URL.fullmatch(url)
+    return found is not None and "/." not in url and _is_spelled_right(found[1])
+
+
+@lru_cache(maxsize=4096)
+def _is_spelled_right(origin: str) -> bool:
+    """Whether `scheme://host[:port]` is what the parser makes of it: no default port, no other spelling of an address."""
+    return whatwg_url.resolve(origin + "/") == origin + "/"
 
 
 def canonical_of_joined(href: str, policy: UrlPolicy = DEFAULT_POLICY) -> str:

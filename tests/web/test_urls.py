@@ -219,3 +219,52 @@ def test_the_parser_reports_parts_of_other_schemes_too() -> None:
     found = whatwg_url.parts("ftp://u:p@e.example:2121/a?b#c")
     assert found is not None and found["host"] == "e.example:2121" and found["password"] == "p"
     assert whatwg_url.parts("no url") is None
+
+
+#: Text that a look at its octets may take for a URL the parser would leave alone, and text that is nearly so.
+NEARLY_PLAIN = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(["http://", "https://", "http:/", "HTTP://", "ftp://", ""]),
+        st.sampled_from(
+            [
+                "a.example",
+                "A.example",
+                "a.example:80",
+                "a.example:443",
+                "a.example:8080",
+                "a.example:08080",
+                "a.example:65536",
+                "a.example:",
+                "127.0.0.1",
+                "127.1",
+                "0x7f.1",
+                "256.1.1.1",
+                "1.2.3.4.5",
+                "a..b",
+                "a.example.",
+                "xn--a",
+                "xn--nxasmq6b.example",
+                "-a.example",
+            ]
+        ),
+        st.sampled_from(["/", ""]),
+        st.text("ab09_~-./?#:;@%\\ \té", max_size=10),
+    ),
+)
+
+
+@given(NEARLY_PLAIN)
+def test_what_is_taken_for_plain_the_parser_leaves_as_it_is(url: str) -> None:
+    parsed = whatwg_url.resolve(url)
+    if urls._is_plain(url):
+        assert parsed == url
+    expected = parsed if parsed is not None and parsed.startswith(("http://", "https://")) else None
+    assert urls.canonical(url) == (urls.canonical_of_joined(expected) if expected is not None else None)
+
+
+@given(NEARLY_PLAIN, st.text("ab09_~-./?#:%\\ é", max_size=8))
+def test_plain_paths_are_joined_as_the_parser_joins_them(base: str, ref: str) -> None:
+    joined = whatwg_url.resolve(ref, base)
+    expected = joined if joined is not None and joined.startswith(("http://", "https://")) else None
+    assert urls.joiner(base)(ref) == expected
