@@ -15,7 +15,7 @@ from resources.site.model import Site
 from resources.site.patterns import UrlPattern
 from resources.web.http_cache.conditions import condition_fields
 from resources.web.http_cache.exchange import Request, Response, Stored
-from resources.web.http_cache.freshness import current_age, freshness_lifetime
+from resources.web.http_cache.freshness import current_age, freshness_lifetime, seconds_left
 from resources.web.http_cache.policy import CRAWL
 from resources.web.http_cache.storing import forbids_reuse, freshened
 from resources.web.http_cache.vary import vary_names, vary_values
@@ -81,6 +81,11 @@ def site_ttl(site: Site, head: PageHead) -> float | None:
 def due_at(site: Site, head: PageHead, now: float) -> float:
     """Epoch seconds from which the page should be asked for again."""
     ttl = site_ttl(site, head)
+    if ttl is None:
+        received_at = head.validated_at
+        ttl = seconds_left(
+            head.status, head.headers, head.requested_at or received_at, received_at, CRAWL, now
+        )
     if ttl is None:
         stored = _stored(head)
         if "no-cache" in cache_control(head.headers):

@@ -13,7 +13,7 @@ Pure. A field that cannot be read is as good as none. 1 µs where there is none.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from .http_date import parse_http_date
@@ -38,8 +38,10 @@ class Quota:
     reset_s: float | None = None
 
 
-def read_quota(headers: Iterable[tuple[str, str]], now: float) -> Quota | None:
+def read_quota(headers: Collection[tuple[str, str]], now: float) -> Quota | None:
     """The quota that response `headers` tell, or None. `now`: epoch seconds, used where there is no Date among them."""
+    if "rate" not in "\n".join([name for name, _ in headers]).lower():
+        return None  # as nearly all: no name of a field of a quota is among these
     fields: dict[str, str] = {}
     date: str | None = None
     for name, value in headers:

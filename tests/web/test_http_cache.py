@@ -32,6 +32,7 @@ from resources.web.http_cache import (
     served_headers,
     stale_on_error,
 )
+from resources.web.http_cache.freshness import seconds_left
 from resources.web.http_date import format_http_date
 
 Fields = tuple[tuple[str, str], ...]
@@ -333,3 +334,37 @@ def test_a_304_never_changes_what_describes_the_body(old: Fields, new: Fields) -
         for name in ("Content-Length", "Content-Encoding", "Content-Type", "Content-Range"):
             before = [value for key, value in old if key == name]
             assert [value for key, value in outcome.stored.headers if key == name] == before
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                ["Date", "date", "Last-Modified", "last-modified", "ETag", "Age", "Expires", "Cache-Control"]
+            ),
+            st.one_of(
+                st.floats(1.69e9, 1.71e9).map(format_http_date),
+                st.sampled_from(
+                    ["", " 60", "max-age=60", "no-cache, public", "0", "Tue, 99 Nov 2023 00:00:00 GMT"]
+                ),
+            ),
+        ),
+        max_size=5,
+    ),
+    st.sampled_from([200, 203, 301, 302, 404, 500]),
+    st.floats(1.7e9, 1.7001e9),
+    st.floats(-10, 100),
+    st.floats(-10, 1e6),
+    st.sampled_from([CRAWL, Policy(heuristic_fraction=0.0), Policy(ttl=60.0)]),
+)
+def test_the_seconds_left_are_lifetime_less_age(
+    headers: list[tuple[str, str]], status: int, asked: float, under_way: float, later: float, policy: Policy
+) -> None:
+    got = asked + under_way
+    left = seconds_left(status, tuple(headers), asked, got, policy, got + later)
+    decided = policy.ttl is not None or {n.lower() for n, _ in headers} & {"age", "expires", "cache-control"}
+    assert (left is None) == bool(decided)
+    if left is not None:
+        stored = Stored(status, tuple(headers), (), asked, got)
+        expected = freshness_lifetime(stored, policy).seconds - current_age(stored, got + later)
+        assert left == pytest.approx(expected, abs=1e-6)

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from ..http_date import parse_http_date
 from ..http_fields import Directives, cache_control, field_lines, first_value, list_members
-from .exchange import Stored
+from .exchange import Fields, Stored
 from .policy import Policy
 
 __all__ = [
@@ -19,14 +19,20 @@ __all__ = [
     "freshness_lifetime",
     "http_date",
     "origin_lifetime",
+    "seconds_left",
 ]
 
 LifetimeReason = Literal[
     "max-age", "max-age-invalid", "expires", "expires-invalid", "heuristic", "site-ttl", "none"
 ]
 
+_OWS = " \t"
+
 #: Statuses that may be stored and reused without explicit freshness (RFC 9110, 15.1).
 HEURISTICALLY_CACHEABLE = frozenset([200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501])
+
+#: With any of these, more than the dates decides how long a response is fresh or how old it is.
+_DECIDING = frozenset(["cache-control", "expires", "age"])
 
 #: What a number of seconds too large to care about counts as (RFC 9111, 1.2.2).
 _LONGEST = 2**31
@@ -97,6 +103,29 @@ def freshness_lifetime(stored: Stored, policy: Policy) -> Lifetime:
         return site
     choose = min if policy.ttl_rule == "at-most" else max
     return choose(site, origin_lifetime(stored, policy), key=lambda lifetime: lifetime.seconds)
+
+
+def seconds_left(
+    status: int, headers: Fields, requested_at: float, received_at: float, policy: Policy, now: float
+) -> float | None:
+    """`freshness_lifetime` less `current_age`, with the fields read once: for every page of a crawl.
+
+    None where other fields than dates decide (Cache-Control, Expires, Age), or a TTL of the policy: ask those two.
+    """
+    first: dict[str, str] = {}
+    for name, value in headers:
+        first.setdefault(name.lower(), value)
+    if policy.ttl is not None or not _DECIDING.isdisjoint(first):
+        return None
+    date = http_date(first["date"].strip(_OWS)) if "date" in first else None
+    made_at = received_at if date is None else date
+    left = -max(0.0, received_at - made_at, received_at - requested_at) - max(0.0, now - received_at)
+    if status in HEURISTICALLY_CACHEABLE and policy.heuristic_fraction > 0 and "last-modified" in first:
+        modified = http_date(first["last-modified"].strip(_OWS))
+        if modified is not None:
+            fresh = (made_at - modified) * policy.heuristic_fraction
+            left += min(max(fresh, 0.0), policy.heuristic_limit)
+    return left
 
 
 def current_age(stored: Stored, now: float) -> float:
