@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resources.web.walls.markers import STRONG_MARKS, WIDGETS
-from resources.web.walls.page import parse_page
-from resources.web.walls.phrases import SENTENCES
+from resources.web.walls.page import normal, parse_page
+from resources.web.walls.phrases import SENTENCES, TITLES
+from resources.web.walls.quick import TITLE_SCAN
 from resources.web.walls.raw_marks import Glance, glance
 from resources.web.walls.scan import Scan
+from resources.web.walls.signs import _QUOTED
 
 PATTERNS = [mark.pattern for mark in (*STRONG_MARKS, *WIDGETS)] + [phrase.pattern for phrase in SENTENCES]
 SCAN = Scan(PATTERNS)
@@ -81,3 +83,54 @@ def test_a_glance_says_what_is_there() -> None:
     assert glance(b"<p>&quot;Tea&#39;s ready&#160;&mdash; &#8217;") == Glance(False, True, ())
     assert glance(b"<PRE hidden>x</pre><script>") == Glance(False, True, ("script", "pre"))
     assert glance("<p>Tee für zwei".encode()) == Glance(False, False, ())
+
+
+#: As the rule is said: 15 characters and more in quotation marks, an apostrophe within a word none.
+_QUOTED_AS_SAID = re.compile(
+    r"[\"„][^\"„]{15,300}\"|[«»][^«»]{15,300}[«»]|「[^「」]{8,300}」|(?<!\w)'[^']{15,300}'(?!\w)"
+)
+
+
+@given(
+    st.lists(st.sampled_from([*"\"„«»「」'a. ", "words of a page ", "it's", "é"]), max_size=40).map("".join)
+)
+def test_quotations_are_found_as_the_rule_is_said(text: str) -> None:
+    assert _QUOTED.sub(" ", text) == _QUOTED_AS_SAID.sub(" ", text)
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from(
+                [
+                    "just",
+                    "a",
+                    "moment",
+                    "access",
+                    "denied",
+                    "page",
+                    "not",
+                    "found",
+                    "404",
+                    "error",
+                    "of",
+                    "the",
+                    "shop",
+                    "|",
+                    "-",
+                ]
+            ),
+            max_size=5,
+        )
+        .map(" ".join)
+        .map(normal),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_lines_of_titles_are_scanned_at_once_as_each_by_itself(lines: list[str]) -> None:
+    each = {number for line in lines for number in TITLE_SCAN.candidates(line)}
+    together = set(TITLE_SCAN.candidates("\n".join(lines)))
+    assert each <= together
+    whole = {n for n in together if any(TITLES[n].pattern.fullmatch(line) for line in lines)}
+    assert whole == {n for n in each if any(TITLES[n].pattern.fullmatch(line) for line in lines)}
