@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from resources.web import html_document
 from resources.web.attribute_bound import SMALL, affordable_attributes
 from resources.web.html_document import MAX_MARKUP, bounded, cut_of, parse_and_tell
 
@@ -160,3 +161,19 @@ def test_any_markup_is_cut_at_a_tag_or_not_at_all(some: list[bytes], times: int)
 def test_no_mixture_of_attributes_gets_through(forms: list[bytes]) -> None:
     tag = b"".join(forms[n % len(forms)] % n for n in range(16_000))
     assert affordable_attributes(b"<html><p>x</p><p " + tag + b">") is not None
+
+
+@given(
+    st.lists(
+        st.sampled_from([b"<b>", b"<b class=x>", b"<div>", b"</div>", b"<p>", b"text ", b"<i a='>'>"]),
+        min_size=1,
+    ),
+    st.integers(1_900, 2_100),
+)
+@settings(max_examples=50, deadline=None)
+def test_counting_tags_the_short_way_changes_no_cut(some: list[bytes], tags: int) -> None:
+    markup = b"".join(some) * (tags // max(1, b"".join(some).count(b"<")))
+    short = cut_of(markup)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(html_document, "_SCANNED", 0)
+        assert cut_of(markup) == short
