@@ -86,6 +86,8 @@ class Crawl:
         self._opening = asyncio.Semaphore(OPENING_AT_ONCE)
         self._turn: deque[Lane] = deque()
         self._next_sweep = 0.0
+        self._alarm: asyncio.Future[None] | None = None
+        self._alarm_at = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
         self._openers: list[asyncio.Task[None]] = []
         self._over = False
@@ -116,6 +118,8 @@ class Crawl:
             await self._dispatch()
         finally:
             self._over = True
+            if self._alarm is not None:
+                self._alarm.cancel()
             for task in self._openers:
                 task.cancel()
             await self._drain()
@@ -224,10 +228,20 @@ class Crawl:
             await asyncio.sleep(0)
             return
         self._wake.clear()
-        timer = asyncio.ensure_future(self.clock.sleep(wait))
-        timer.add_done_callback(lambda done: None if done.cancelled() else self._wake.set())
+        self._set_alarm(now, wait)
         await self._wake.wait()
-        timer.cancel()
+
+    def _set_alarm(self, now: float, wait: float) -> None:
+        """Wake in `wait` seconds or before. An alarm that goes off sooner stays: most pauses end by a page that came,
+        and a new timer for each would cost 10 µs a page."""
+        alarm, at = self._alarm, now + wait
+        if alarm is not None and not alarm.done():
+            if self._alarm_at <= at:
+                return
+            alarm.cancel()
+        self._alarm_at = at
+        self._alarm = asyncio.ensure_future(self.clock.sleep(wait))
+        self._alarm.add_done_callback(lambda done: None if done.cancelled() else self._wake.set())
 
     def _sweep(self, now: float) -> None:
         """Look again at some of the open lanes, in turn."""

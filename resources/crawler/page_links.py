@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from resources.fetcher.base import FetchResult
+from resources.record import record
 from resources.web.encoding import to_utf8
 from resources.web.html_document import parse_and_tell
 from resources.web.html_type import is_html
+from resources.web.http_fields import field_lines
 from resources.web.links import extract
 from resources.web.outlinks import LinkMemo, read_outlinks
 from resources.web.robots_meta import robots_directives
@@ -43,7 +45,7 @@ class ReadPage:
     """Where the markup was cut and why, in words; empty for all but hostile and broken pages."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True, frozen=True)
 class ReadTask:
     """A page and everything that reading it depends on: what crosses to another process."""
 
@@ -65,7 +67,7 @@ def read_task(task: ReadTask, memo: LinkMemo | None = None) -> ReadPage:
     tree, cut = parse_and_tell(task.utf8)
     found = read_outlinks(tree, task.url, task.encoding, task.policy, memo=memo, domain=task.domain)
     obey = task.obey_nofollow
-    robots_tags = [v for k, v in task.headers if k.lower() == "x-robots-tag"]
+    robots_tags = field_lines(task.headers, "x-robots-tag")
     follow = not obey or robots_directives(found.metas, robots_tags, task.token).follow
     links = [url for url, nofollow in found.links if not (nofollow and obey)] if follow else []
     if task.frames and follow:

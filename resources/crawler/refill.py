@@ -252,9 +252,11 @@ class Refill:
             self._wind_up(lane, then, "budget", f"{limit} pages; the rest is pending")
             return
         if lane.wanted:
+            if lane.in_flight:
+                return  # what comes of those may change what pacing says
             decision = self._pacer.decide(lane.domain, now)
             horizon = now + self._order.longest_wait_s
-            if not lane.in_flight and (decision.put_off or decision.at > horizon):
+            if decision.put_off or decision.at > horizon:
                 if not lane.buffer:
                     lane.probes.clear()  # the audit can wait for another night, and the domain for nothing
                     return
@@ -341,5 +343,7 @@ class Refill:
             lane.end("put_off", event.detail)
 
     def _page_limit(self, lane: Lane) -> int | None:
-        limits = [n for n in (self._order.max_pages, lane.rules.site.scope.max_pages) if n is not None]
-        return min(limits) if limits else None
+        whole, site = self._order.max_pages, lane.rules.site.scope.max_pages
+        if whole is None or site is None:
+            return site if whole is None else whole
+        return min(whole, site)
