@@ -83,6 +83,8 @@ class Rows:
 
 def halves(keys: Sequence[bytes]) -> tuple[Words, Words]:
     """First and second halves as numbers that sort like the bytes."""
+    if not keys:
+        return np.empty(0, np.uint64), np.empty(0, np.uint64)
     both = np.frombuffer(b"".join(keys), ">u8").astype(np.uint64).reshape(-1, 2)
     return both[:, 0].copy(), both[:, 1].copy()
 
