@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-import httpx
 from pyreqwest import exceptions as rq
 
 from .base import Cause
@@ -91,6 +90,8 @@ def explain(error: BaseException, *, proxied: bool, in_body: bool) -> tuple[Caus
     4. a transport error without known words; 5. anything else is a defect. On top: with a proxy, it is the proxy
     that nobody answers for, unless it says itself that the site does not; an end in the body is a truncation.
     """
+    import httpx  # 50 ms, where a failure is to be told: most processes start without one
+
     messages = _messages(error)
     text = " | ".join(messages).lower()
     words = _words(messages, error)

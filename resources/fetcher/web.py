@@ -12,8 +12,7 @@ import logging
 import re
 import time
 from functools import lru_cache
-
-import httpx
+from typing import TYPE_CHECKING
 
 from resources.clock import Clock, SystemClock
 from resources.web.urls import redact, url_without_credentials
@@ -26,8 +25,10 @@ from .failures import explain
 from .origin import BadUrl, target
 from .resolver import Resolver
 from .transports.base import Incoming, Outgoing, Transport
-from .transports.httpx_bridge import HttpxTransport
 from .transports.reqwest import ReqwestTransport
+
+if TYPE_CHECKING:
+    from .transports.httpx_bridge import HttpxTransport
 
 __all__ = ["WebFetcher"]
 
@@ -160,6 +161,10 @@ class WebFetcher:
         Many sites redirect to paths in plain UTF-8 (RFC 9110 §5.5 calls such octets opaque). What is found
         replaces the empty value; what is not stays a redirect without a target.
         """
+        import httpx  # only where it is needed: see `failures`
+
+        from .transports.httpx_bridge import HttpxTransport
+
         if self._octets is None:
             self._octets = HttpxTransport(httpx.AsyncHTTPTransport(trust_env=False))
         try:

@@ -9,15 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resources.web.walls.markers import STRONG_MARKS, WIDGETS
+from resources.web.walls import phrases
+from resources.web.walls.expression import Expression
+from resources.web.walls.header_marks import BLOCK_HEADERS, LOCATION_MARKS
+from resources.web.walls.markers import DATA_MARKS, STRONG_MARKS, WIDGETS
 from resources.web.walls.page import normal, parse_page
 from resources.web.walls.phrases import SENTENCES, TITLES
 from resources.web.walls.quick import TITLE_SCAN
 from resources.web.walls.raw_marks import Glance, glance
 from resources.web.walls.scan import Scan
-from resources.web.walls.signs import _QUOTED
+from resources.web.walls.signs import _NO_RESULTS, _QUOTED
 
-PATTERNS = [mark.pattern for mark in (*STRONG_MARKS, *WIDGETS)] + [phrase.pattern for phrase in SENTENCES]
+EXPRESSIONS = [mark.pattern for mark in (*STRONG_MARKS, *WIDGETS)] + [phrase.pattern for phrase in SENTENCES]
+PATTERNS = [expression.compiled() for expression in EXPRESSIONS]
 SCAN = Scan(PATTERNS)
 
 
@@ -55,7 +59,7 @@ IN_TAGS = [mark for mark in (*STRONG_MARKS, *WIDGETS) if mark.zone in ("source",
 @given(data=st.data())
 def test_a_glance_at_the_body_misses_no_mark_of_its_tree(number: int, data: st.DataObject) -> None:
     mark = IN_TAGS[number]
-    drawn = data.draw(st.from_regex(mark.pattern))
+    drawn = data.draw(st.from_regex(mark.pattern.compiled()))
     value = drawn[1:] if mark.zone == "name" else drawn.partition(" ")[2] or drawn
     value = html.escape(value) if mark.zone != "script" else value
     body = {
@@ -134,3 +138,14 @@ def test_lines_of_titles_are_scanned_at_once_as_each_by_itself(lines: list[str])
     assert each <= together
     whole = {n for n in together if any(TITLES[n].pattern.fullmatch(line) for line in lines)}
     assert whole == {n for n in each if any(TITLES[n].pattern.fullmatch(line) for line in lines)}
+
+
+def test_every_expression_of_the_tables_can_be_compiled() -> None:
+    """They are compiled where they are first searched for: a mistake in one would be told by a crawl."""
+    tables = [*EXPRESSIONS, *(phrase.pattern for phrase in TITLES)]
+    tables += [pattern for _, pattern, _, _ in BLOCK_HEADERS]
+    tables += [pattern for pattern, _, _ in (*LOCATION_MARKS, *DATA_MARKS)]
+    alone = [each for each in vars(phrases).values() if isinstance(each, Expression)]
+    for expression in (*tables, *alone, _NO_RESULTS):
+        assert expression.compiled().pattern == expression.pattern
+        assert expression.compiled() is expression.compiled()

@@ -16,7 +16,6 @@ from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any
 
-import httpx
 from pyreqwest.client import Client, ClientBuilder
 from pyreqwest.http import HeaderMap
 from pyreqwest.proxy import ProxyBuilder
@@ -143,6 +142,8 @@ class ReqwestTransport:
             try:
                 builder = builder.proxy(ProxyBuilder.all(profile.proxy))
             except ValueError as error:
+                import httpx  # only here: see `failures`
+
                 raise httpx.ProxyError(f"the proxy's URL is none: {error}") from None
         else:
             # Never the environment's proxies: what goes out is what the site file says.

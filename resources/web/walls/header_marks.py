@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 
+from .expression import Expression
+
 __all__ = ["ANSWERING_SERVERS", "BLOCK_HEADERS", "LOCATION_MARKS"]
 
 #: Response headers that say no: (name, value pattern, vendor, kind). The server writes them only when it blocks.
-BLOCK_HEADERS: tuple[tuple[str, re.Pattern[str], str, str], ...] = tuple(
-    (name, re.compile(value, re.I), vendor, kind)
+BLOCK_HEADERS: tuple[tuple[str, Expression, str, str], ...] = tuple(
+    (name, Expression(value, re.I), vendor, kind)
     for name, value, vendor, kind in (
         ("cf-mitigated", r"challenge", "cloudflare", "challenge"),
         ("cf-mitigated", r"block|ban", "cloudflare", "hard_block"),
@@ -59,8 +61,8 @@ ANSWERING_SERVERS: tuple[tuple[str, str], ...] = (
 )
 
 #: Where a redirect leads, as path or host: (pattern over the absolute URL, vendor, kind), first fit wins.
-LOCATION_MARKS: tuple[tuple[re.Pattern[str], str | None, str], ...] = tuple(
-    (re.compile(pattern, re.I), vendor, kind)
+LOCATION_MARKS: tuple[tuple[Expression, str | None, str], ...] = tuple(
+    (Expression(pattern, re.I), vendor, kind)
     for pattern, vendor, kind in (
         (r"//[^/?#]*queue-it\.|//(queue|waitingroom|waiting-room|wr)\.[^/]+/", "queue-it", "queue"),
         (r"/(waiting-?room|virtual-?queue|queue-?page|warteraum)/?([?#]|$)", None, "queue"),

@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from .expression import Expression
+
 __all__ = ["DATA_MARKS", "STRONG_MARKS", "WIDGETS", "Mark", "Zone"]
 
 Zone = Literal["source", "script", "name", "text", "title", "comment"]
@@ -26,12 +28,12 @@ class Mark:
     vendor: str | None
     kind: str
     zone: Zone
-    pattern: re.Pattern[str]
+    pattern: Expression
     thin: int
 
 
 def _mark(vendor: str | None, kind: str, zone: Zone, pattern: str, thin: int = 3000) -> Mark:
-    return Mark(vendor, kind, zone, re.compile(pattern, re.I | re.M), thin)
+    return Mark(vendor, kind, zone, Expression(pattern, re.I | re.M), thin)
 
 
 STRONG_MARKS: tuple[Mark, ...] = (
@@ -381,8 +383,8 @@ WIDGETS: tuple[Mark, ...] = (
 )
 
 #: Marks in answers that are data (JSON to an XHR), searched in the raw body.
-DATA_MARKS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
-    (re.compile(pattern, re.I), vendor, kind)
+DATA_MARKS: tuple[tuple[Expression, str, str], ...] = tuple(
+    (Expression(pattern, re.I), vendor, kind)
     for pattern, vendor, kind in (
         (r"captcha-delivery\.com/interstitial", "datadome", "challenge"),
         (r"captcha-delivery\.com/", "datadome", "captcha"),

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .expression import Expression
+
 __all__ = [
     "EXPLAINING",
     "JS_REQUIRED",
@@ -32,7 +34,7 @@ class Phrase:
 
     kind: str
     weight: int
-    pattern: re.Pattern[str]
+    pattern: Expression
 
 
 def _phrase(kind: str, weight: int, *alternatives: str) -> Phrase:
@@ -40,7 +42,7 @@ def _phrase(kind: str, weight: int, *alternatives: str) -> Phrase:
     # Asia put no blanks between words: none is asked for there.
     joined = "|".join(f"(?:{one})" for one in alternatives)
     letter = r"[^\W\u2e80-\U0010ffff]"
-    return Phrase(kind, weight, re.compile(rf"(?<!{letter})(?:{joined})(?!{letter})"))
+    return Phrase(kind, weight, Expression(rf"(?<!{letter})(?:{joined})(?!{letter})"))
 
 
 _END = r"[\s.!?…:]*"
@@ -48,7 +50,7 @@ _END = r"[\s.!?…:]*"
 
 def _title(kind: str, weight: int, *alternatives: str) -> Phrase:
     joined = "|".join(f"(?:{one})" for one in alternatives)
-    return Phrase(kind, weight, re.compile(rf"(?:{joined}){_END}"))
+    return Phrase(kind, weight, Expression(rf"(?:{joined}){_END}"))
 
 
 NOT_FOUND_TITLE = _title(
@@ -278,7 +280,7 @@ SENTENCES: tuple[Phrase, ...] = (
 )
 
 #: A status explained to a reader, as references and manuals do and no wall does.
-EXPLAINING = re.compile(
+EXPLAINING = Expression(
     r"(status )?(code|response|error) (class |message )?(indicates|means|signals|is (sent|returned|used|generated) (when|if|by|to))"
     r"|status code (of|for|in|from) the|\b(servers?|clients?|responses?|user agents?) (may|should|must|can|might) (send|include|retry|return|use|be)"
     r"|(the|a) (user|client) has (sent|made|been)|\brfc ?\d{3,5}\b"
@@ -286,12 +288,12 @@ EXPLAINING = re.compile(
 )
 
 #: Asked of noscript and of the text of a page that shows little else.
-JS_REQUIRED = re.compile(
+JS_REQUIRED = Expression(
     r"(enable|activate|turn on|allow|requires?|needs?|must have|switch on|supports?) (your )?(java ?script|js\b)|java ?script (is|must be|needs to be|has to be|support)? ?(is )?(required|disabled|enabled|turned off|not (enabled|available|supported)|deaktiviert|desactivado|désactivé|erforderlich|disabilitato|отключ[её]н)|without java ?script|(aktivieren sie|aktiviere|schalten sie|benötigt|erfordert) .{0,20}java ?script|java ?script .{0,20}(aktivieren|einschalten|aktiviert|activer|activé|activar|habilitar|habilitado|ativar|attivare|abilitare|inschakelen|включить|включите|включен|有効)|(activer|activez|veuillez activer|nécessite) .{0,20}java ?script|(habilit[ae]r?|activ[ae]r?|necesita|requiere) .{0,20}java ?script|(ative|habilite|requer) .{0,20}java ?script|(attiva|abilita|richiede|attivare|abilitare) .{0,20}java ?script|(schakel|zet|vereist) .{0,20}java ?script|(включите|необходим|требуется|нужен) .{0,20}java ?script|(włącz|wymaga) .{0,20}java ?script|(启用|开启|打开|需要) ?java ?script|java ?script ?(を有効|가 필요|를 활성화|を利用)"
 )
 
 #: A login page at such an address is the page asked for.
-LOGIN_URL = re.compile(
+LOGIN_URL = Expression(
     r"(log-?in|sign-?in|signon|sso|auth|account|anmeld|connexion|session|register|sign-?up|wp-admin|passw|konto|compte|cuenta|user|member)",
     re.I,
 )

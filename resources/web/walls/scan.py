@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Protocol
 
 import re2
 
@@ -78,10 +79,20 @@ def in_re2_syntax(pattern: str) -> str | None:
     return "".join(out)
 
 
+class _Pattern(Protocol):
+    """What a scan needs to know: as `re.Pattern` and `Expression` have it."""
+
+    @property
+    def pattern(self) -> str: ...
+
+    @property
+    def flags(self) -> int: ...
+
+
 class Scan:
     """`candidates(text)`: indices of the patterns that may be found in `text`, ascending."""
 
-    def __init__(self, patterns: Sequence[re.Pattern[str]]) -> None:
+    def __init__(self, patterns: Sequence[_Pattern]) -> None:
         self._always: list[int] = []
         self._index: list[int] = []
         self._filter = re2.Filter()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from .expression import Expression
 from .header_marks import LOCATION_MARKS
 from .markers import STRONG_MARKS, WIDGETS, Mark
 from .page import CONTENT, ROOT_WEIGHT, SHELL, Page
@@ -49,7 +50,7 @@ _CODE_KIND = {1009: "geo_block", 1015: "rate_limit", 1027: "rate_limit"} | dict.
 _ROOTS = re.compile(
     r"^#(root|app|application|main-?app|__next|__nuxt|___gatsby|svelte|q-app|react-?root|ember\d*)$", re.I
 )
-_NO_RESULTS = re.compile(
+_NO_RESULTS = Expression(
     r"\b(no|0) (search )?(results|matches|hits|products|items|entries) (were |was )?(found )?(for|matching)\b|(did not|didn't) match any (results|products|documents)|keine (ergebnisse|treffer|produkte) (für|gefunden)|aucun résultat (pour|trouvé)|sin resultados para|no se (han )?encontra\w+ resultados|nessun risultato per|nenhum resultado para|geen resultaten (voor|gevonden)|ничего не найдено|brak wyników"
 )
 _SEARCH_URL = re.compile(
