@@ -30,10 +30,10 @@ __all__ = ["main"]
 
 #: Part → (module, name within it, what it cannot go below). A part within another is taken off that one's figure.
 _PARTS: dict[str, tuple[str, str, str]] = {
-    "parse (Lexbor)": ("resources.crawler.page_links", "parse_and_tell", "the parser itself: 110 MB/s"),
+    "parse (Lexbor)": ("resources.crawler.read_page", "parse_and_tell", "the parser itself: 110 MB/s"),
     "bounding the markup first": ("resources.web.html_document", "cut_of", "5 µs for an ordinary page; large ones are searched"),
-    "links: walk, attributes, distinct addresses": ("resources.crawler.page_links", "read_outlinks", "the walk alone is a fifth of it, making attributes into Python's values two fifths"),
-    "is it a wall?": ("resources.crawler.page_links", "judge_wall", "a tenth where links and paragraphs clear the page; the rest is reading the text of short pages"),
+    "links: walk, attributes, distinct addresses": ("resources.crawler.read_page", "read_outlinks", "the walk alone is a fifth of it, making attributes into Python's values two fifths"),
+    "is it a wall?": ("resources.crawler.read_page", "judge_wall", "a tenth where links and paragraphs clear the page; the rest is reading the text of short pages"),
     "suspicious markup, encoding": ("resources.crawler.page_links", "PageReader._task", ""),
     "discoveries for the frontier": ("resources.crawler.outlinks", "Outlinks.discoveries", "a key and a row for each new URL"),
     "guard against traps": ("resources.crawler.traps.guard", "TrapGuard.page", ""),

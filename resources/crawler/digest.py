@@ -32,8 +32,9 @@ from . import freshness
 from .lane import Lane
 from .order import CrawlOrder
 from .outlinks import Outlinks
-from .page_links import PageReader, ReadPage
+from .page_links import PageReader
 from .parser_guard import ParserGuard, ParserLost
+from .read_page import ReadPage
 from .taxonomy import DOMAIN_CAUSES, DOMAIN_WALLS, status_cause
 from .territory import Territory
 

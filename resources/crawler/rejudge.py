@@ -28,8 +28,9 @@ from resources.web.walls import DETECTOR_VERSION, Verdict
 
 from . import freshness
 from .outlinks import Outlinks
-from .page_links import PageReader, ReadPage
+from .page_links import PageReader
 from .parser_guard import ParserGuard, ParserLost
+from .read_page import ReadPage
 from .storage import Storage
 from .taxonomy import failure_kind
 from .territory import DomainRules, Territory

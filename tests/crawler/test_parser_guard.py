@@ -15,8 +15,8 @@ import pytest
 import pytest_asyncio
 
 from resources.crawler.order import CrawlOrder
-from resources.crawler.page_links import ReadTask
 from resources.crawler.parser_guard import ParserChild, ParserGuard, ParserLost, ParseSlot, culprits
+from resources.crawler.read_page import ReadTask
 from resources.crawler.session import CrawlSession
 from resources.frontier.base import State
 from resources.installation import Installation

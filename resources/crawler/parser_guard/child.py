@@ -16,7 +16,7 @@ import sys
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from resources.crawler.page_links import ReadPage, ReadTask
+    from resources.crawler.read_page import ReadPage, ReadTask
 
 __all__ = ["MEMORY", "PAGE_S", "ParserChild", "ParserLost", "main"]
 
@@ -43,7 +43,7 @@ class ParserChild:
         self.started = 0
 
     async def read(self, task: ReadTask) -> ReadPage:
-        """What `page_links.read_task` gives in the child. Raises ParserLost."""
+        """What `read_page.read_task` gives in the child. Raises ParserLost."""
         async with self._turn:
             process = self._process or await self._start()
             try:
@@ -100,7 +100,7 @@ class ParserChild:
 
 
 def _serve(pipe_in: BinaryIO, pipe_out: BinaryIO) -> None:
-    from resources.crawler.page_links import read_task
+    from resources.crawler.read_page import read_task
 
     pipe_out.write(b"+")
     pipe_out.flush()
