@@ -161,6 +161,14 @@ class Codec:
         except zstandard.ZstdError as error:
             raise ValueError(f"not a zstd frame of this dictionary: {error}") from error
 
+    def beginning(self, data: bytes, length: int) -> bytes:
+        """The first `length` bytes of what `data` decompresses to, at no more than their share of the price; fewer if
+        there are no more. What comes after them is not looked at."""
+        try:
+            return self._decompressor.stream_reader(data, read_size=max(1, len(data))).read(length)
+        except zstandard.ZstdError as error:
+            raise ValueError(f"not a zstd frame of this dictionary: {error}") from error
+
 
 class Codecs:
     """Codecs by dictionary number, the latest used kept ready. Number 0 means no dictionary.

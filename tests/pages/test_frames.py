@@ -45,6 +45,15 @@ def test_each_body_is_in_one_frame_and_comes_back_whole(bodies: dict[bytes, byte
     assert {frame.dictionary for frame in made} <= {7}
 
 
+@given(BODIES, st.sampled_from(CODECS))
+def test_a_body_is_read_without_those_after_it(bodies: dict[bytes, bytes], codec: Codec) -> None:
+    for frame in squeeze(codec, 0, bodies):
+        for member in frame.members:
+            end = member.start + (member.length or 0)
+            text = codec.beginning(frame.data, end)
+            assert text[member.start :] == bodies[member.content]
+
+
 @given(BODIES)
 def test_frames_are_full_but_not_too_full(bodies: dict[bytes, bytes]) -> None:
     made = squeeze(CODECS[0], 0, bodies)
