@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from resources.web.html_document import parse_html
 from resources.web.walls import DETECTOR_VERSION, Verdict, judge
 from resources.web.walls.phrases import TITLES
 from resources.web.walls.quick import title_segments, wall_title
@@ -444,3 +445,14 @@ def test_a_hostile_page_costs_no_more_than_its_size(unit: str) -> None:
 @given(st.integers(1, 20))
 def test_prose_is_never_a_wall(length: int) -> None:
     assert not look(200, page("The lake", f"<p>{PROSE * length}</p>")).blocked
+
+
+@pytest.mark.parametrize(
+    "doctype", ['SYSTEM "about:legacy-compat"', "SYSTEM", "PUBLIC", 'PUBLIC "a"', "", "PUBLIC<p>"]
+)
+@pytest.mark.parametrize("disposable", [True, False])
+def test_no_doctype_keeps_a_page_from_being_judged(doctype: str, disposable: bool) -> None:
+    """The parser cannot copy a tree with some of them."""
+    body = f"<!DOCTYPE html {doctype}><title>Just a moment...</title><script>window._cf_chl_opt={{}}</script><p>Wait"
+    verdict = judge(200, [("content-type", "text/html")], body, URL, parse_html(body), disposable=disposable)
+    assert (verdict.kind, verdict.vendor) == ("challenge", "cloudflare")

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from ..css import css, css_first
 from ..html_document import parse_html
@@ -98,11 +98,11 @@ def parse_page(
     """
     if seen is None:
         seen = glance(body.encode("utf-8", "replace"))
-    own = parse_html(body) if tree is None else tree if disposable else tree.clone()
+    own = parse_html(body) if tree is None else tree if disposable else _copy(tree, body)
     page = Page(title=_title(own), marks=seen.marks or detailed)
     if own.root is None:
         return page
-    whole = own.clone() if page.marks else None
+    whole = _copy(own, body) if page.marks else None
     if "noscript" in seen.not_text:
         page.noscript = normal(" ".join(node.text(separator=" ") for node in css(own, "noscript")))[:4000]
     _strip(own, seen)
@@ -115,6 +115,15 @@ def parse_page(
         page.links = len(css(own, "a[href]"))
         _collect_marks(page, parse_html(body) if whole is None else whole, body)
     return page
+
+
+def _copy(tree: LexborHTMLParser, body: str) -> LexborHTMLParser:
+    """Another tree of the same page. The parser cannot copy a doctype that has a system identifier and no public one, as
+    `about:legacy-compat` is: such a page is parsed again."""
+    try:
+        return tree.clone()
+    except SelectolaxError:
+        return parse_html(body)
 
 
 def asks_for_scripts(page: Page) -> bool:
