@@ -50,7 +50,7 @@ def main() -> None:
             print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
             for number in range(options.nights):
                 print(_row(number + 1, night(house, domains), house), flush=True)
-        _pages(house, domains)
+        _pages(house, domains, options.page)
         if options.idle:  # by now reports are made and caches are filled
             _idle(house, options.idle)
 
@@ -74,7 +74,7 @@ def _idle(house: Operated, seconds: float) -> None:
     )
 
 
-def _pages(house: Operated, domains: list[str]) -> None:
+def _pages(house: Operated, domains: list[str], names: list[str] | None) -> None:
     if missing():
         print(missing())
         return
@@ -87,7 +87,7 @@ def _pages(house: Operated, domains: list[str]) -> None:
     print("\n| page | visits | slowest query | webserver's CPU |\n| --- | --- | --- | --- |", flush=True)
     with chromium() as browser:
         browser.size(1500, 940)
-        pages = operator_pages(domains, newest.run_id)
+        pages = [p for p in operator_pages(domains, newest.run_id) if names is None or p.name in names]
         for seen in look(browser, f"http://127.0.0.1:{house.port}", pages, lambda: cpu_s(server)):
             visits = " / ".join(f"{s:.1f}" for s in seen.seconds)
             print(
