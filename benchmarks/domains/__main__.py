@@ -33,6 +33,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=None, help="keep the house here, or go on with it")
     parser.add_argument("--pages-only", action="store_true", help="no night: only look at the pages")
     parser.add_argument("--nights", type=int, default=2)
+    parser.add_argument("--page", action="append", help="only the page of this name; may be repeated")
     parser.add_argument(
         "--idle", type=float, default=0.0, help="look at the idle processes for so many seconds"
     )

@@ -119,9 +119,9 @@ def test_nothing_configured_sends_nothing() -> None:
 # -- checks that fail in runs that go on -------------------------------------------------------------------------------
 def tick(house: House, cursor: str | None = None) -> str:
     """One look of the sensor; returns its cursor."""
-    context = dg.build_sensor_context(instance=house.instance, cursor=cursor)
     resource = InstallationResource(data=str(house.installation.data), sites=str(house.installation.sites))
-    found = check_alerts(context, installation=resource)
+    with dg.build_sensor_context(instance=house.instance, cursor=cursor) as context:
+        found = check_alerts(context, installation=resource)
     assert isinstance(found, dg.SensorResult) and found.cursor
     return found.cursor
 

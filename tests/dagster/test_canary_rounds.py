@@ -21,12 +21,10 @@ NOON = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 
 def tick(house: House, now: datetime = NOON) -> tuple[str, str] | str:
     """The domains of the round, first and last, or why there is none."""
-    context = dg.build_schedule_context(instance=house.instance, scheduled_execution_time=now)
     resource = InstallationResource(data=str(house.installation.data), sites=str(house.installation.sites))
-    (found,) = cast(
-        "list[dg.RunRequest | dg.SkipReason]",
-        list(cast("Any", canary_rounds)(context, installation=resource)),
-    )
+    with dg.build_schedule_context(instance=house.instance, scheduled_execution_time=now) as context:
+        told = list(cast("Any", canary_rounds)(context, installation=resource))
+    (found,) = cast("list[dg.RunRequest | dg.SkipReason]", told)
     if isinstance(found, dg.SkipReason):
         return str(found.skip_message)
     assert found.tags[ROUND_TAG] == "round"

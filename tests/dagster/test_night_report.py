@@ -115,11 +115,11 @@ def test_the_next_night_is_planned_half_an_hour_before(house: House) -> None:
 
     def tick(text: str) -> list[dg.RunRequest]:
         at = datetime.fromisoformat(text).replace(tzinfo=UTC)
-        context = dg.build_schedule_context(instance=house.instance, scheduled_execution_time=at)
         resource = InstallationResource(
             data=str(house.installation.data), sites=str(house.installation.sites)
         )
-        return [r for r in plans(context, installation=resource) if isinstance(r, dg.RunRequest)]
+        with dg.build_schedule_context(instance=house.instance, scheduled_execution_time=at) as context:
+            return [r for r in plans(context, installation=resource) if isinstance(r, dg.RunRequest)]
 
     assert tick("2099-11-28 23:00") == []
     (request,) = tick("2099-11-28 23:35")
@@ -149,8 +149,8 @@ def test_a_night_is_reported_when_all_its_runs_have_ended_and_again_when_one_is_
         return run
 
     def look(cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
-        context = dg.build_sensor_context(instance=house.instance, cursor=cursor)
-        found = night_reports(context)
+        with dg.build_sensor_context(instance=house.instance, cursor=cursor) as context:
+            found = night_reports(context)
         assert isinstance(found, dg.SensorResult | dg.SkipReason)
         return found
 

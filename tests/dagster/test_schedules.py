@@ -70,9 +70,9 @@ def tick(
     """One tick of the nightly schedule; its runs are created, as the daemon does."""
     Clock.moment = scheduled + late
     monkeypatch.setattr(schedules, "datetime", Clock)
-    context = dg.build_schedule_context(instance=house.instance, scheduled_execution_time=scheduled)
     resource = InstallationResource(data=str(house.installation.data), sites=str(house.installation.sites))
-    found = list(schedules.nightly(context, installation=resource))  # type: ignore[call-overload]
+    with dg.build_schedule_context(instance=house.instance, scheduled_execution_time=scheduled) as context:
+        found = list(schedules.nightly(context, installation=resource))  # type: ignore[call-overload]
     requests = [r for r in found if isinstance(r, dg.RunRequest)]
     for request in requests:
         house.instance.run_storage.add_run(

@@ -19,9 +19,9 @@ def keys(house: House) -> list[str]:
 
 
 def look(house: House, cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
-    context = dg.build_sensor_context(instance=house.instance, cursor=cursor)
     resource = InstallationResource(data=str(house.installation.data), sites=str(house.installation.sites))
-    found = site_files(context, installation=resource)
+    with dg.build_sensor_context(instance=house.instance, cursor=cursor) as context:
+        found = site_files(context, installation=resource)
     assert isinstance(found, dg.SensorResult | dg.SkipReason)
     return found
 

@@ -34,7 +34,8 @@ def write_log(house: House, *minutes: Answers, domain: str = DOMAIN) -> None:
 
 def look(house: House) -> dg.SensorResult | dg.SkipReason:
     resource = InstallationResource(data=str(house.installation.data), sites=str(house.installation.sites))
-    found = throttling_trend(dg.build_sensor_context(instance=house.instance), installation=resource)
+    with dg.build_sensor_context(instance=house.instance) as context:
+        found = throttling_trend(context, installation=resource)
     assert isinstance(found, dg.SensorResult | dg.SkipReason)
     return found
 
