@@ -1,6 +1,7 @@
 """What has to happen before Dagster's processes start: `make ui` and `nightcrawl ui` call `prepare`.
 
-1. The instance is opened once by one process: two that open a fresh one at the same time break its database.
+1. The instance is opened by one process at a time, under a lock of the kernel: two that open a fresh one at once break
+   its database.
 2. Pool limits are set: `dagster.yaml` has no place for them.
 3. Runs whose process died with the machine are reported ended and their pool slots freed.
 4. The domains of the site files become partitions, so that the first look at the UI is not empty.
@@ -9,12 +10,13 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import io
 import os
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,13 +54,21 @@ def prepare(home: Path, installation: Installation, crawl_runs: int = CRAWL_RUNS
         )
     installation.prepare()
     # Paths in dagster.yaml are relative to the folder Dagster runs in.
-    with contextlib.chdir(home), dg.DagsterInstance.from_config(str(home)) as instance:
+    with _alone(installation), contextlib.chdir(home), dg.DagsterInstance.from_config(str(home)) as instance:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             instance.upgrade()  # its storage prints what it looks at
         if instance.event_log_storage.supports_global_concurrency_limits:
             instance.event_log_storage.set_concurrency_slots(POOL, crawl_runs)
         cleared = clear_lost_runs(instance, all_untagged=not _daemon_alive(instance))
         return Prepared(tuple(cleared), sync_partitions(instance, installation))
+
+
+@contextlib.contextmanager
+def _alone(installation: Installation) -> Iterator[None]:
+    """Wait until no other process of this machine prepares. The kernel gives the lock back when a process ends."""
+    with (installation.data / "prepare.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _daemon_alive(instance: dg.DagsterInstance) -> bool:
