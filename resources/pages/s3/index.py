@@ -82,19 +82,20 @@ class Index:
         for number, event in enumerate(footer.events):
             place_of_event = (pack, number)
             match event:
+                case ["v", None, _, record]:
+                    self._version(place_of_event, place_of_event, pack, record, repeated=False)
                 case ["v", order, revision, record]:
-                    self._version(
-                        tuple(order) if order else place_of_event,
-                        tuple(revision) if revision else place_of_event,
-                        pack,
-                        record,
-                    )
+                    self._version(tuple(order), tuple(revision), pack, record, repeated=True)
                 case ["t", record]:
                     self._touch(place_of_event, pack, record)
                 case ["d", kind, key, order]:
                     self._drop(kind, bytes.fromhex(key), (order[0], order[1]))
 
-    def _version(self, order: Order, revision: Order, pack: str, record: list[Any]) -> None:
+    def _version(
+        self, order: Order, revision: Order, pack: str, record: list[Any], *, repeated: bool
+    ) -> None:
+        """Take in a version. `repeated`: by who knew all that stood before it, which may be gone by now: its dates
+        hold. Else they follow from the version before."""
         key, kind, content, size = bytes.fromhex(record[0]), record[1], bytes.fromhex(record[2]), record[4]
         if (kind, key, order) in self.dropped:
             return
@@ -105,6 +106,8 @@ class Index:
             if known.order == order:
                 # The same word in two packs is the later one's: the earlier may go when it has been repeated.
                 if (known.revision, known.home) < (revision, pack):
+                    if not repeated:
+                        record = [*record[:7], *self.record(known)[7:9], *record[9:]]
                     new.packed = self._pack(record)
                     new.base = max(known.base, pack)
                     versions[at] = new
@@ -113,11 +116,11 @@ class Index:
                 return
         at = sum(known.order > order for known in versions)
         older = versions[at] if at < len(versions) else None
-        if older is not None and order == revision:
+        if older is not None:
             seen, changed = self.record(older)[7:9]
             record = list(record)
-            record[7] = seen
-            if older.content == content:
+            record[7] = min(record[7], seen) if repeated else seen
+            if older.content == content and not repeated:
                 record[8] = changed
         new.packed = self._pack(record)
         if older is not None and older.content == content:
