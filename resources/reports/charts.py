@@ -40,9 +40,13 @@ def compact(number: float) -> str:
     return f"{number:.1f}" if size >= 1 else f"{number:.2g}"
 
 
+#: What is less is drawn as nothing: no figure of a night is, and powers of ten end where floats do.
+_NOTHING = 1e-9
+
+
 def _nice_top(highest: float) -> float:
     """The least of 1, 2, 4, 5 or 10 times a power of ten that is not below `highest`."""
-    if highest <= 0:
+    if highest < _NOTHING:
         return 1.0
     power = 10.0 ** math.floor(math.log10(highest))
     return next(power * step for step in (1, 2, 4, 5, 10) if power * step >= highest * 0.999)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from resources.planner.forecast import Comparison, DomainComparison
@@ -172,6 +172,7 @@ def test_five_thousand_domains_stay_a_page() -> None:
 
 # -- charts ------------------------------------------------------------------------------------------
 @given(st.lists(st.floats(0, 1e12), min_size=1, max_size=90), st.booleans())
+@example([5e-324], False)
 def test_every_point_is_drawn_inside_the_chart(values: list[float], stacked: bool) -> None:
     times = [START + 60.0 * i for i in range(len(values))]
     drawn = time_chart("x", times, [Series("x", "c1", values)], stacked=stacked)
