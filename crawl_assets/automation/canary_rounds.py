@@ -18,8 +18,8 @@ from crawl_assets.automation.jobs import CANARIES
 from crawl_assets.automation.range_requests import range_request
 from crawl_assets.partitions import contiguous, domains, usable_sites
 from crawl_assets.stages.pipeline import DOMAINS_PER_RUN
+from resources.crawler.open_hours import open_hours
 from resources.installation_resource import InstallationResource
-from resources.pacing.window import Window
 from resources.site.model import Site
 
 __all__ = ["ROUND", "ROUND_TAG", "canary_rounds"]
@@ -33,10 +33,8 @@ ROUND_TAG = "nightcrawl/canaries"
 def _asked_now(site: Site | None, now: datetime) -> bool:
     if site is None or not site.canaries:
         return False
-    hours = site.pace.window
-    return hours is None or Window.parse(
-        f"{hours.start}-{hours.end}", hours.zone, list(hours.days) or None
-    ).is_open(now.timestamp())
+    hours = open_hours(site.pace)
+    return hours is None or hours.is_open(now.timestamp())
 
 
 @dg.schedule(

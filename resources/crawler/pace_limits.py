@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from resources.pacing.base import PaceLimits
-from resources.pacing.window import Window
 
+from .open_hours import open_hours
 from .territory import DomainRules
 
 __all__ = ["pace_limits"]
@@ -27,7 +27,6 @@ def pace_limits(rules: DomainRules, robots_delay_s: float | None, factor: float 
         if pace.ramp_up is not None
         else (RAMP_UP_S if rate is not None and not unlimited else 0.0)
     )
-    window = pace.window
     return PaceLimits(
         rate=rate,
         burst=pace.burst,
@@ -37,9 +36,7 @@ def pace_limits(rules: DomainRules, robots_delay_s: float | None, factor: float 
         robots_delay_s=robots_delay_s,
         crawl_delay_max_s=pace.crawl_delay_max,
         ramp_up_s=ramp,
-        window=Window.parse(f"{window.start}-{window.end}", window.zone, list(window.days) or None)
-        if window is not None
-        else None,
+        window=open_hours(pace),
         retry_after_max_s=pace.retry_after_max,
         min_rate=pace.min_rate or 1 / 60,
         max_rate=(pace.max_rate or 200.0) * factor,

@@ -12,11 +12,11 @@ from dataclasses import replace
 from datetime import time as time_of_day
 from importlib import resources
 
+from resources.crawler.open_hours import open_hours
 from resources.frontier.base import Frontier, StateCounts
 from resources.installation import Installation
 from resources.named_sql import split_named
 from resources.pacing.ledger.base import LedgerRow
-from resources.pacing.window import Window
 from resources.planner.deadline import deadline_after
 from resources.planner.facts import DomainFacts, PastNight
 from resources.planner.night import NightPlan, plan_night
@@ -106,7 +106,6 @@ def _facts(
     pace: LedgerRow | None,
     ready_by: time_of_day,
 ) -> DomainFacts:
-    window = site.pace.window
     rate = pace.rate if pace is not None else None
     if rate is not None and pace is not None and pace.slow_until > at:
         rate *= pace.slow_factor
@@ -122,9 +121,7 @@ def _facts(
         ceiling=_ceiling(site),
         owed_until=pace.owed_until if pace is not None else 0.0,
         paused_cause=pace.paused_cause if pace is not None else "",
-        window=Window.parse(f"{window.start}-{window.end}", window.zone, list(window.days) or None)
-        if window is not None
-        else None,
+        window=open_hours(site.pace),
     )
 
 
