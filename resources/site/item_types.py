@@ -15,7 +15,7 @@ from resources.web.structured_data.lookup import compile_path
 
 from .patterns import check_regex
 from .problems import FieldError
-from .rules import REMEMBERED, Pattern, Rules
+from .rules import REMEMBERED, Pattern, Rules, alike
 
 __all__ = ["RESERVED_COLUMNS", "RESERVED_TABLES", "FieldRule", "ItemName", "ItemType", "check_selector"]
 
@@ -151,7 +151,7 @@ class ItemType(Rules):
     """CSS selector of the element of one item, for pages with several. Unset: the page is one item."""
     key: tuple[str, ...] = ()
     """Fields that identify an item within its domain. Unset: the page's URL (and position, with `each`)."""
-    fields: dict[FieldName, FieldRule]
+    fields: dict[FieldName, Annotated[FieldRule, alike()]]
     """Columns by name."""
 
     @field_validator("match", "key", mode="before")

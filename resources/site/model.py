@@ -32,6 +32,7 @@ from .rules import (
     TrapRules,
     UrlRules,
     Zone,
+    alike,
 )
 
 __all__ = ["Site", "is_public_host", "normal_domain"]
@@ -105,29 +106,29 @@ class Site(Rules):
     """`auto`: from robots.txt, else /sitemap.xml. `off`, or a list of URLs."""
     robots: Literal["obey", "ignore"] = "obey"
     """`ignore` is for servers of your own and an error for public hosts."""
-    scope: Scope = Scope()
+    scope: Annotated[Scope, alike()] = Scope()
     """Which URLs belong to the crawl."""
-    identity: Identity = Identity()
+    identity: Annotated[Identity, alike()] = Identity()
     """Who the crawler says it is."""
-    pace: PaceRules = PaceRules()
+    pace: Annotated[PaceRules, alike()] = PaceRules()
     """How fast, and when."""
-    retry: RetryRules = RetryRules()
+    retry: Annotated[RetryRules, alike()] = RetryRules()
     """What happens to a URL that failed."""
-    cache: CacheRules = CacheRules()
+    cache: Annotated[CacheRules, alike()] = CacheRules()
     """When a page is due again."""
-    urls: UrlRules = UrlRules()
+    urls: Annotated[UrlRules, alike()] = UrlRules()
     """When two URLs are the same page."""
-    limits: Limits = Limits()
+    limits: Annotated[Limits, alike()] = Limits()
     """Bounds on every response."""
-    traps: TrapRules = TrapRules()
+    traps: Annotated[TrapRules, alike()] = TrapRules()
     """What is taken for a place without end."""
     proxies: ProxyRules | None = None
     """Opt-in proxies. Unset: direct connections."""
-    items: dict[ItemName, ItemType] = Field(default_factory=dict)
+    items: dict[ItemName, Annotated[ItemType, alike()]] = Field(default_factory=dict)
     """Item types by table name."""
     canaries: tuple[Canary, ...] = ()
     """Pages that must look right before a night may start, and after it."""
-    quality: Quality = Quality()
+    quality: Annotated[Quality, alike()] = Quality()
     """What the audit accepts before tonight's rows replace last night's."""
     schedule: Annotated[str, AfterValidator(_cron)] = "0 1 * * *"
     """Cron of the nightly crawl."""

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
 
 from resources.web.urls import domain_of, redact, url_without_credentials
 
@@ -31,12 +40,35 @@ __all__ = [
     "TrapRules",
     "UrlRules",
     "Window",
+    "alike",
 ]
 
 
 #: Texts found good that need not be looked at again: thousands of site files have a handful of crons, zones, patterns
 #: and selectors, and each takes longer than the rest of the file.
 REMEMBERED = 4_096
+
+
+def alike() -> WrapValidator:
+    """For a field of a site file that often says what other files say: what says the same becomes one object. Thousands
+    of sites that are alike take a fifth of the memory, and half the time to read."""
+
+    @lru_cache(maxsize=REMEMBERED)
+    def place(words: str) -> list[Any]:
+        """Where what `words` came to is kept; empty until then, and for ever if they are wrong."""
+        del words  # the cache's key
+        return []
+
+    def as_before(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        if type(value) is not dict:
+            return handler(value)
+        # repr tells apart what is equal and not the same: 1, 1.0, True and '1'.
+        known = place(repr(value))
+        if not known:
+            known.append(handler(value))
+        return known[0]
+
+    return WrapValidator(as_before)
 
 
 class Rules(BaseModel):

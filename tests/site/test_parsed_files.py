@@ -99,7 +99,7 @@ def test_a_value_that_the_rules_do_not_allow_cannot_come_in(sites: Path, parsed:
     wanted = new_process(sites)
     path = sites.parent / "parsed"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    lines[1][2]["robots"] = "no such thing"
+    lines[2]["robots"] = "no such thing"
     body = "".join(json.dumps(line) + "\n" for line in lines[1:])
     lines[0]["digest"] = xxhash.xxh3_128_hexdigest(body.encode())
     path.write_text(json.dumps(lines[0]) + "\n" + body)
