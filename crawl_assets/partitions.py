@@ -75,7 +75,7 @@ def usable_sites(installation: Installation) -> tuple[str, Catalog, list[Problem
     return signature, catalog, list(problems)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=1)  # thousands of sites: what they were before is not kept beside what they are
 def _read_sites(installation: Installation, signature: str) -> tuple[Catalog, tuple[Problem, ...]]:
     del signature  # part of the cache's key
     catalog, problems = installation.usable_catalog()

@@ -9,6 +9,7 @@ each domain and check, some 300 MB a run: 5,000 domains would wait half an hour 
 * whether a partition exists is asked once for all of them: the page of checks asks it for each domain and check, which
   was 80,000 openings of a database after a night, and minutes of waiting for the first who looked;
 * the state of checks over domains is computed by check_states.py;
+* connections stay open (kept_connections.py);
 * the log of a run has what is planned and told of a domain in short (run_log.py): its page would read and send megabytes.
 
 What is read is unchanged but for the latter, and an instance can go back to `storage: {sqlite: …}` at any time. What a run itself writes
@@ -19,7 +20,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +37,14 @@ from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_
 from dagster._core.storage.sqlite_storage import (
     DagsterSqliteStorage,
     _event_logs_directory,
+    _runs_directory,
+    _schedule_directory,
 )
 from dagster._serdes import ConfigurableClassData, serialize_value
+from sqlalchemy.engine import Connection
 
 from crawl_assets.automation.check_states import CREATE_INDEX, CheckStates
+from crawl_assets.automation.kept_connections import KeptConnections, KeptRuns, KeptSchedules
 from crawl_assets.automation.run_log import in_short, planned
 
 __all__ = ["BatchedEventLog", "NightlyStorage"]
@@ -65,6 +71,7 @@ class BatchedEventLog(SqliteEventLogStorage):
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         super().__init__(base_dir, inst_data)
         os.environ.setdefault(BATCH_SIZE, str(TOGETHER))
+        self._kept = KeptConnections(self.conn_string_for_shard(INDEX_SHARD_NAME))
         self._partitions: dict[str, tuple[float, frozenset[str]]] = {}
         self._check_states = CheckStates(Path(self.path_for_shard(INDEX_SHARD_NAME)))
 
@@ -76,7 +83,23 @@ class BatchedEventLog(SqliteEventLogStorage):
 
     def dispose(self) -> None:
         self._check_states.close()
+        self._kept.close()
         super().dispose()
+
+    @contextmanager
+    def _connect(self, shard: str) -> Iterator[Connection]:
+        """The log of all runs: a connection that is kept. That of one run: one of its own, as Dagster does."""
+        if shard == INDEX_SHARD_NAME and shard in self._initialized_dbs:
+            with self._kept.begin() as connection:
+                yield connection
+        else:  # which makes or upgrades its tables where that is due
+            with super()._connect(shard) as connection:
+                yield connection
+
+    def has_table(self, table_name: str) -> bool:
+        """Whether the log of all runs has it. Dagster asks in the middle of its transactions."""
+        with self._kept.begin() as connection:
+            return bool(connection.dialect.has_table(connection, table_name))
 
     def store_event(self, event: EventLogEntry) -> None:
         """As Dagster does: into the log of the run, and what is about an asset into the log of all runs too. The first
@@ -188,6 +211,8 @@ class NightlyStorage(DagsterSqliteStorage):
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         super().__init__(base_dir, inst_data)
         self._event_log_storage = BatchedEventLog(_event_logs_directory(base_dir))
+        self._run_storage = KeptRuns.from_local(_runs_directory(base_dir))
+        self._schedule_storage = KeptSchedules.from_local(_schedule_directory(base_dir))
 
     @classmethod
     def from_config_value(
