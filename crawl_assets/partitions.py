@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 import dagster as dg
 
@@ -67,12 +71,23 @@ def usable_sites(installation: Installation) -> tuple[str, Catalog, list[Problem
     folder = installation.sites
     if not folder.is_dir():
         return "no folder", Catalog([], folder), []
-    stats = sorted(
-        (p.name, s.st_mtime_ns, s.st_size) for p in folder.iterdir() if (s := p.stat()) and p.is_file()
-    )
-    signature = hashlib.sha256(json.dumps(stats).encode()).hexdigest()[:16]
+    signature = hashlib.sha256(json.dumps(_looks(folder)).encode()).hexdigest()[:16]
     catalog, problems = _read_sites(installation, signature)
     return signature, catalog, list(problems)
+
+
+def _looks(folder: Path) -> list[tuple[str, int, int]]:
+    """Name, time and size of each file. Costs 4 us a file."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(
+                FileNotFoundError
+            ):  # an editor's or somebody else's, who has just put it into its place
+                looks = entry.stat()
+                if stat.S_ISREG(looks.st_mode):
+                    found.append((entry.name, looks.st_mtime_ns, looks.st_size))
+    return sorted(found)
 
 
 @lru_cache(maxsize=1)  # thousands of sites: what they were before is not kept beside what they are
