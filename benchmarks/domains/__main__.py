@@ -33,6 +33,12 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=None, help="keep the house here, or go on with it")
     parser.add_argument("--pages-only", action="store_true", help="no night: only look at the pages")
     parser.add_argument("--nights", type=int, default=2)
+    parser.add_argument(
+        "--part",
+        type=_part,
+        default=slice(None),
+        help="FIRST:END: nights over these domains only, and no pages",
+    )
     parser.add_argument("--page", action="append", help="only the page of this name; may be repeated")
     parser.add_argument(
         "--idle", type=float, default=0.0, help="look at the idle processes for so many seconds"
@@ -50,10 +56,17 @@ def main() -> None:
             print("\n| night | runs | launched | all under way | ended | how | event log |", flush=True)
             print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
             for number in range(options.nights):
-                print(_row(number + 1, night(house, domains), house), flush=True)
+                print(_row(number + 1, night(house, domains, options.part), house), flush=True)
+        if options.part != slice(None):
+            return
         _pages(house, domains, options.page)
         if options.idle:  # by now reports are made and caches are filled
             _idle(house, options.idle)
+
+
+def _part(words: str) -> slice:
+    first, _, end = words.partition(":")
+    return slice(int(first or 0), int(end) if end else None)
 
 
 def _row(number: int, told: Launched, house: Operated) -> str:
@@ -68,11 +81,10 @@ def _row(number: int, told: Launched, house: Operated) -> str:
 def _idle(house: Operated, seconds: float) -> None:
     assert house.process is not None
     found = idle(house.process.pid, seconds)
-    shares = ", ".join(f"{name} {share:.1%}" for name, share in found.processes)
-    print(
-        f"\nidle for {seconds:g} s: {found.core:.1%} of a core, {found.bytes / 1e6:.0f} MB ({shares})",
-        flush=True,
-    )
+    print(f"\nidle for {seconds:g} s\n\n| process | of a core | memory |\n| --- | --- | --- |", flush=True)
+    for one in found.processes:
+        print(f"| {one.name} | {one.core:.1%} | {one.bytes / 1e6:.0f} MB |", flush=True)
+    print(f"| together | {found.core:.1%} | {found.bytes / 1e6:.0f} MB |", flush=True)
 
 
 def _pages(house: Operated, domains: list[str], names: list[str] | None) -> None:

@@ -8,19 +8,34 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-__all__ = ["Idle", "cpu_s", "idle", "webserver"]
+__all__ = ["Idle", "Process", "cpu_s", "idle", "webserver"]
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
+class Process(NamedTuple):
+    """`core`: share of one core; `bytes`: memory, with its part of what it shares with others (PSS)."""
+
+    name: str
+    core: float
+    bytes: int
+
+
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """`core`: share of one core; `processes` with their share, the busiest first; `bytes`: memory, shared parts once."""
+    """All processes, the busiest first, and their sums."""
 
-    core: float
-    processes: tuple[tuple[str, float], ...]
-    bytes: int
+    processes: tuple[Process, ...]
+
+    @property
+    def core(self) -> float:
+        return sum(p.core for p in self.processes)
+
+    @property
+    def bytes(self) -> int:
+        return sum(p.bytes for p in self.processes)
 
 
 def cpu_s(pid: int, *, ended_children: bool = False) -> float:
@@ -40,11 +55,11 @@ def idle(session: int, seconds: float) -> Idle:
     before = {pid: cpu_s(pid, ended_children=True) for pid in _members(session)}
     time.sleep(seconds)
     after = {pid: cpu_s(pid, ended_children=True) for pid in _members(session)}
-    shares = sorted(
-        ((_name(pid), (spent - before.get(pid, 0.0)) / seconds) for pid, spent in after.items()),
-        key=lambda one: -one[1],
+    found = (
+        Process(_name(pid), (spent - before.get(pid, 0.0)) / seconds, _memory(pid))
+        for pid, spent in after.items()
     )
-    return Idle(sum(share for _, share in shares), tuple(shares), sum(map(_memory, after)))
+    return Idle(tuple(sorted(found, key=lambda p: -p.core)))
 
 
 def _members(session: int) -> Iterator[int]:
