@@ -3,8 +3,8 @@
 Dagster reads every record of a check that there ever was to find the latest of each domain, once more for each check,
 and adds one domain after another to a set that it copies each time. Here
 
-* the latest record of each domain is looked up by an index of our own (`CREATE_INDEX`): what it costs depends on the
-  number of domains, not of nights;
+* the latest record of each domain is looked up by an index of our own (`create_index`), which has all that is read: what
+  it costs depends on the number of domains, not of nights;
 * domains are gathered first and become a set once;
 * what was found is remembered until something is written to the database (`Unchanged`): the pages ask for the same
   dozen checks again and again, and in the morning nothing is written.
@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import dagster as dg
 from dagster._core.asset_graph_view.serializable_entity_subset import SerializableEntitySubset
@@ -35,33 +35,45 @@ from dagster._core.storage.dagster_run import FINISHED_STATUSES
 from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
-__all__ = ["CREATE_INDEX", "CheckStates", "Unchanged"]
+__all__ = ["CheckStates", "Unchanged", "create_index"]
 
-#: Without it each look-up would read all records of its check. It costs a few percent of what writing a record costs.
-CREATE_INDEX = text(
-    "CREATE INDEX IF NOT EXISTS nightcrawl_checks_by_partition "
-    "ON asset_check_executions (asset_key, check_name, partition, id)"
+_PLANNED, _SUCCEEDED = Recorded.PLANNED.value, Recorded.SUCCEEDED.value
+# With all that is read: the records themselves have kilobytes before it. It costs a few percent of what writing one does.
+_INDEXES = (
+    text("DROP INDEX IF EXISTS nightcrawl_checks_by_partition"),  # of earlier versions, without what is read
+    text(
+        "CREATE INDEX IF NOT EXISTS nightcrawl_latest_checks ON asset_check_executions (asset_key, check_name, partition, "
+        "id, evaluation_event_storage_id, execution_status, run_id, materialization_event_storage_id)"
+    ),
 )
-# Records without a number of their event are from versions of Dagster long gone; it leaves them out as well.
-_LATEST = text("""
-    SELECT c.partition, c.execution_status, c.run_id, c.evaluation_event_storage_id, c.materialization_event_storage_id
-    FROM dynamic_partitions d JOIN asset_check_executions c ON c.id = (
-      SELECT n.id FROM asset_check_executions n
-      WHERE n.asset_key = :asset AND n.check_name = :name AND n.partition = d.partition
-        AND n.evaluation_event_storage_id IS NOT NULL
-      ORDER BY n.id DESC LIMIT 1)
+# Records without a number of their event are from versions of Dagster long gone; it leaves them out as well. The cross
+# join keeps SQLite at looking domain by domain: the other way round it would read the records of all nights.
+_LATEST = """
+    SELECT d.partition, c.execution_status, c.run_id, c.evaluation_event_storage_id, c.materialization_event_storage_id
+    FROM dynamic_partitions d CROSS JOIN asset_check_executions c INDEXED BY nightcrawl_latest_checks
     WHERE d.partitions_def_name = :partitions
-""")
-_MATERIALIZED = text("""
+      AND c.asset_key = :asset AND c.check_name = :name AND c.partition = d.partition AND c.id = (
+        SELECT n.id FROM asset_check_executions n
+        WHERE n.asset_key = :asset AND n.check_name = :name AND n.partition = d.partition
+          AND n.evaluation_event_storage_id IS NOT NULL
+        ORDER BY n.id DESC LIMIT 1)
+"""
+_MATERIALIZED = """
     SELECT d.partition, (
       SELECT max(e.id) FROM event_logs e
       WHERE e.asset_key = :asset AND e.dagster_event_type = 'ASSET_MATERIALIZATION' AND e.partition = d.partition)
     FROM dynamic_partitions d WHERE d.partitions_def_name = :partitions
-""")
-_WITHOUT_PARTITION = text("""
+"""
+_WITHOUT_PARTITION = """
     SELECT max(id) FROM event_logs
     WHERE asset_key = :asset AND dagster_event_type = 'ASSET_MATERIALIZATION' AND partition IS NULL
-""")
+"""
+
+
+def create_index(connection: Connection) -> None:
+    """For the look-ups of this module. Costs nothing where it is there, else some seconds for a year of thousands."""
+    for statement in _INDEXES:
+        connection.execute(statement)
 
 
 class Latest(NamedTuple):
@@ -125,7 +137,7 @@ class CheckStates:
         """`connection`: to the log of all runs. States with runs under way are asked for anew: how a run ended is in
         another database."""
         if not self._indexed:  # an instance that was not prepared by this version
-            connection.execute(CREATE_INDEX)
+            create_index(connection)
             self._indexed = True
         # Before anything is read: what comes meanwhile counts as a change.
         version = self._unchanged.version()
@@ -151,14 +163,26 @@ def _latest(
     for key, each in partitions.items():
         asset, name = key.asset_key.to_string(), str(each.name)
         if (asset, name) not in made:
-            whole = connection.execute(_WITHOUT_PARTITION, {"asset": asset}).scalar()
-            rows = connection.execute(_MATERIALIZED, {"asset": asset, "partitions": name})
+            ((whole,),) = _rows(connection, _WITHOUT_PARTITION, asset=asset)
+            rows = _rows(connection, _MATERIALIZED, asset=asset, partitions=name)
             # Numbers begin at 1: 0 is none.
-            made[asset, name] = {row[0]: max(row[1] or 0, whole or 0) or None for row in rows}
-        newest = made[asset, name]
-        records = connection.execute(_LATEST, {"asset": asset, "name": key.name, "partitions": name})
-        found[key] = [Latest(r[0], r[1], r[2], r[3], r[4], newest.get(r[0])) for r in records]
+            made[asset, name] = {domain: max(newest or 0, whole or 0) or None for domain, newest in rows}
+        newest_of = made[asset, name]
+        found[key] = [
+            Latest._make((*row, newest_of.get(row[0])))
+            for row in _rows(connection, _LATEST, asset=asset, name=key.name, partitions=name)
+        ]
     return found
+
+
+def _rows(connection: Connection, query: str, **parameters: str) -> list[Any]:
+    """Rows as SQLite's own tuples: SQLAlchemy makes an object of each, which costs more than finding them."""
+    cursor = connection.connection.cursor()
+    try:
+        cursor.execute(query, parameters)
+        return list(cursor.fetchall())
+    finally:
+        cursor.close()
 
 
 def _states(
@@ -166,7 +190,7 @@ def _states(
     partitions: Mapping[dg.AssetCheckKey, dg.DynamicPartitionsDefinition],
     records: Mapping[dg.AssetCheckKey, Sequence[Latest]],
 ) -> dict[dg.AssetCheckKey, AssetCheckState]:
-    planned = {r.run_id for each in records.values() for r in each if r.status == Recorded.PLANNED.value}
+    planned = {r.run_id for each in records.values() for r in each if r.status == _PLANNED}
     found = (
         instance.get_runs(dg.RunsFilter(run_ids=sorted(planned), statuses=list(FINISHED_STATUSES)))
         if planned
@@ -187,25 +211,27 @@ def _state(
     chosen: dict[Resolved, list[str]] = {status: [] for status in Resolved}
     running: dict[str, list[str]] = defaultdict(list)
     latest = 0
+    in_progress, passed, failed = (
+        chosen[status] for status in (Resolved.IN_PROGRESS, Resolved.SUCCEEDED, Resolved.FAILED)
+    )
     for domain, status, run_id, event, about, made in records:
         latest = max(latest, event, made or 0)
-        if status == Recorded.PLANNED.value:
-            chosen[Resolved.IN_PROGRESS].append(domain)
+        if status == _PLANNED:
+            in_progress.append(domain)
             running[run_id].append(domain)
         elif made is None or made == about:
-            passed = status == Recorded.SUCCEEDED.value
-            chosen[Resolved.SUCCEEDED if passed else Resolved.FAILED].append(domain)
+            (passed if status == _SUCCEEDED else failed).append(domain)
 
     def subset(names: Sequence[str]) -> SerializableEntitySubset[dg.AssetCheckKey]:
         if not names:
             return SerializableEntitySubset.empty(key, partitions)
         return SerializableEntitySubset(key, partitions.subset_with_partition_keys(names))
 
-    subsets, in_progress = _process_run_statuses(
+    subsets, in_progress_runs = _process_run_statuses(
         key,
         partitions,
         {status: subset(names) for status, names in chosen.items()},
         {run_id: subset(names) for run_id, names in running.items()},
         ended,
     )
-    return AssetCheckState(latest_storage_id=latest, subsets=subsets, in_progress_runs=in_progress)
+    return AssetCheckState(latest_storage_id=latest, subsets=subsets, in_progress_runs=in_progress_runs)

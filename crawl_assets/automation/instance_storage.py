@@ -43,7 +43,7 @@ from dagster._core.storage.sqlite_storage import (
 from dagster._serdes import ConfigurableClassData, serialize_value
 from sqlalchemy.engine import Connection
 
-from crawl_assets.automation.check_states import CREATE_INDEX, CheckStates
+from crawl_assets.automation.check_states import CheckStates, create_index
 from crawl_assets.automation.kept_connections import KeptConnections, KeptRuns, KeptSchedules
 from crawl_assets.automation.run_log import in_short, planned
 
@@ -79,7 +79,7 @@ class BatchedEventLog(SqliteEventLogStorage):
         """As Dagster does, and an index for the pages of checks."""
         super().upgrade()
         with self.index_connection() as connection:
-            connection.execute(CREATE_INDEX)
+            create_index(connection)
 
     def dispose(self) -> None:
         self._check_states.close()
