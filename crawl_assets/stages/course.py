@@ -30,7 +30,7 @@ from crawl_assets.checks import (
 )
 from crawl_assets.stages import fetch, mends, publish, raw, retry, seed, tables, upkeep
 from crawl_assets.stages.against_published import LABEL, against_published
-from crawl_assets.stages.facts import listed_by_state, log_of_run, new_bodies, robots_bodies
+from crawl_assets.stages.facts import listed_by_state, log_of_run, robots_bodies
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.night_plan import plan_the_rest
 from crawl_assets.stages.stoppable import until_stopped
@@ -283,7 +283,7 @@ async def _request_checks(night: Night, domain: str, report: DomainReport, *, cu
         rows = await storage.run(lambda: list(log_of_run(storage.frontier, domain, night.run_id)))
         await night.found(no_duplicate_fetch.SPEC, domain, no_duplicate_fetch.no_duplicate_fetch(rows))
     if night.asks(frontier_novelty.SPEC):
-        new, distinct = await storage.run(new_bodies, storage.pages, domain, night.started_at)
+        new, distinct = await storage.run(storage.pages.new_bodies, domain, night.started_at)
         finding = frontier_novelty.frontier_novelty(
             new, distinct, report.requests, report.new_urls, cut_short=cut_short
         )

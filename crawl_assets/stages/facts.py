@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from resources.frontier.base import FetchLogRow, Frontier, Source, State
 from resources.pages.base import Kind, PageStore
 
-__all__ = ["listed_by_state", "log_of_run", "new_bodies", "next_due", "robots_bodies"]
+__all__ = ["listed_by_state", "log_of_run", "next_due", "robots_bodies"]
 
 #: URLs named as examples.
 NAMED = 20
@@ -41,21 +41,13 @@ def listed_by_state(frontier: Frontier, domain: str) -> tuple[Mapping[State, int
     samples: dict[State, list[tuple[str, str]]] = {
         s: [] for s in (State.FAILED, State.PENDING, State.EXCLUDED)
     }
-    for record in frontier.records(domain):
-        if record.source is not Source.SITEMAP:
-            continue
+    for record in frontier.records(domain, source=Source.SITEMAP):
         counts[record.state] += 1
         named = samples.get(record.state)
         if named is not None and len(named) < NAMED:
             why = record.cause or "not fetched yet"
             named.append((record.url, f"{record.state.name.lower()}: {why}"))
     return counts, [one for named in samples.values() for one in named][:NAMED]
-
-
-def new_bodies(pages: PageStore, domain: str, since: float) -> tuple[int, int]:
-    """(pages first seen since then, distinct bodies among them)."""
-    hashes = [head.content_hash for head in pages.scan(domain) if head.first_seen_at >= since]
-    return len(hashes), len(set(hashes))
 
 
 def next_due(frontier: Frontier, domain: str, now: float) -> float | None:

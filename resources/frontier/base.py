@@ -347,8 +347,11 @@ class Frontier(Protocol):
         """Which of these keys have a row."""
         ...
 
-    def records(self, domain: str, states: Iterable[State] | None = None) -> Iterator[UrlRecord]:
-        """All rows of a domain (in key order), streamed: memory does not grow with their number."""
+    def records(
+        self, domain: str, states: Iterable[State] | None = None, *, source: Source | None = None
+    ) -> Iterator[UrlRecord]:
+        """All rows of a domain (in key order), streamed: memory does not grow with their number. With `source` only
+        those first met there."""
         ...
 
     def put_records(self, records: Sequence[UrlRecord]) -> int:

@@ -16,6 +16,7 @@ from resources.frontier.base import (
     CommitResult,
     DomainLease,
     FetchLogRow,
+    Source,
     State,
     StateCounts,
     UrlRecord,
@@ -69,7 +70,9 @@ class Records(Protocol[C]):
     def failures(self, storage: C, domain: str, /) -> Mapping[str, tuple[int, int]]: ...
     def get(self, storage: C, key: bytes, /) -> UrlRecord | None: ...
     def known(self, storage: C, keys: Sequence[bytes], /) -> set[bytes]: ...
-    def records(self, storage: C, domain: str, states: Iterable[State] | None, /) -> Iterator[UrlRecord]: ...
+    def records(
+        self, storage: C, domain: str, states: Iterable[State] | None, source: Source | None, /
+    ) -> Iterator[UrlRecord]: ...
     def put_records(self, storage: C, rows: Sequence[UrlRecord], /) -> int: ...
 
 
@@ -178,8 +181,10 @@ class FrontierInParts(Generic[S]):
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
         return self._records.known(self._storage, keys)
 
-    def records(self, domain: str, states: Iterable[State] | None = None) -> Iterator[UrlRecord]:
-        return self._records.records(self._storage, domain, states)
+    def records(
+        self, domain: str, states: Iterable[State] | None = None, *, source: Source | None = None
+    ) -> Iterator[UrlRecord]:
+        return self._records.records(self._storage, domain, states, source)
 
     def put_records(self, records: Sequence[UrlRecord]) -> int:
         return self._records.put_records(self._storage, records)

@@ -23,6 +23,7 @@ from resources.frontier.base import (
     DomainLease,
     EnqueueResult,
     FetchLogRow,
+    Source,
     State,
     StateCounts,
     UrlRecord,
@@ -364,11 +365,13 @@ class MemoryFrontier:
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
         return {key for key in keys if key in self._rows}
 
-    def records(self, domain: str, states: Iterable[State] | None = None) -> Iterator[UrlRecord]:
+    def records(
+        self, domain: str, states: Iterable[State] | None = None, *, source: Source | None = None
+    ) -> Iterator[UrlRecord]:
         wanted = set(State if states is None else states)
         urls = self._domains.get(domain)
-        rows = [] if urls is None else [row for _, row in sorted(urls.rows.items())]
-        return (replace(row.record) for row in rows if row.record.state in wanted)
+        rows = [] if urls is None else [row.record for _, row in sorted(urls.rows.items())]
+        return (replace(row) for row in rows if row.state in wanted and source in (None, row.source))
 
     def put_records(self, records: Sequence[UrlRecord]) -> int:
         distinct = {record.key: record for record in records}

@@ -23,7 +23,16 @@ from typing import Protocol
 
 from resources.record import record
 
-__all__ = ["CorruptBody", "Kind", "PageHead", "PageStore", "PageStoreError", "PageVersion", "one_by_one"]
+__all__ = [
+    "CorruptBody",
+    "Kind",
+    "PageHead",
+    "PageStore",
+    "PageStoreError",
+    "PageVersion",
+    "count_new",
+    "one_by_one",
+]
 
 
 class PageStoreError(Exception):
@@ -149,6 +158,10 @@ class PageStore(Protocol):
         """(pages, decoded bytes, stored bytes) of a domain."""
         ...
 
+    def new_bodies(self, domain: str, since: float) -> tuple[int, int]:
+        """(current pages of a domain first seen at `since` or later, different bodies among them)."""
+        ...
+
     def domains(self) -> list[str]: ...
 
     def quarantine(self, head: PageHead, verdict: str, version: str, note: str) -> None:
@@ -186,3 +199,9 @@ def one_by_one(pages: PageStore, heads: Sequence[PageHead]) -> Iterator[bytes | 
             yield pages.body(head)
         except (CorruptBody, KeyError):
             yield None
+
+
+def count_new(pages: PageStore, domain: str, since: float) -> tuple[int, int]:
+    """`PageStore.new_bodies` of a back-end that has no index to ask: a walk over the heads."""
+    contents = [head.content_hash for head in pages.scan(domain) if head.first_seen_at >= since]
+    return len(contents), len(set(contents))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from resources.pages.base import CorruptBody, Kind, PageHead, PageVersion, one_by_one
+from resources.pages.base import CorruptBody, Kind, PageHead, PageVersion, count_new, one_by_one
 from resources.pages.compression import content_hash
 from resources.pages.incoming import KEEP, check_versions
 
@@ -104,6 +104,9 @@ class MemoryPages:
         heads = list(self.scan(domain, kind))
         stored = {head.content_hash: head.body_bytes for head in heads}
         return len(heads), sum(head.body_bytes for head in heads), sum(stored.values())
+
+    def new_bodies(self, domain: str, since: float) -> tuple[int, int]:
+        return count_new(self, domain, since)
 
     def domains(self) -> list[str]:
         return sorted({known[0].domain for known in self._versions.values()})

@@ -183,6 +183,19 @@ def test_the_smallest_and_the_largest_key_are_scanned(pages: PageStore) -> None:
     assert [head.key for head in pages.scan(DOMAIN, after=b"\0" * 16)] == [b"\xff" * 16]
 
 
+def test_new_pages_are_counted_and_their_different_bodies(pages: PageStore) -> None:
+    assert pages.new_bodies(DOMAIN, 0.0) == (0, 0)
+    pages.put([version("/old", b"old", at=1000.0), version("/robots.txt", b"-", at=2000.0, kind=Kind.ROBOTS)])
+    pages.put(
+        [version(f"/{n}", b"the same", at=2000.0) for n in range(3)] + [version("/4", b"other", at=2500.0)]
+    )
+    pages.put([version("/old", b"changed since", at=3000.0)])  # seen before, whatever it says now
+    assert pages.new_bodies(DOMAIN, 2000.0) == (4, 2)
+    assert pages.new_bodies(DOMAIN, 2000.5) == (1, 1)
+    assert pages.new_bodies(DOMAIN, 0.0) == (5, 3)
+    assert pages.new_bodies("unknown.example", 0.0) == (0, 0)
+
+
 def test_the_store_may_be_written_during_a_scan(pages: PageStore) -> None:
     pages.put([version(f"/{number}") for number in range(20)])
     for head in pages.scan(DOMAIN):

@@ -84,13 +84,18 @@ def known(database: Database, keys: Sequence[bytes]) -> set[bytes]:
     return {row[0] for row in rows}
 
 
-def records(database: Database, domain: str, states: Iterable[State] | None) -> Iterator[UrlRecord]:
+def records(
+    database: Database, domain: str, states: Iterable[State] | None, source: Source | None
+) -> Iterator[UrlRecord]:
     """See `Frontier.records`: one snapshot, sorted by the server, on a connection of its own."""
     domain_id = database.find(domain)
     if domain_id is None:
         return
     wanted = [int(state) for state in set(State if states is None else states)]
-    statement = _SQL["record"] + " WHERE domain_id = %s AND state = ANY(%s::smallint[]) ORDER BY key"
+    sources = [int(each) for each in Source if source in (None, each)]
+    statement = _SQL["record"] + (
+        " WHERE domain_id = %s AND state = ANY(%s::smallint[]) AND source = ANY(%s::smallint[]) ORDER BY key"
+    )
     with (
         database.explained(),
         database.open() as connection,
@@ -98,7 +103,7 @@ def records(database: Database, domain: str, states: Iterable[State] | None) -> 
         connection.cursor(name="records") as cursor,
     ):
         cursor.itersize = 2_000
-        cursor.execute(statement.encode(), (domain_id, wanted))
+        cursor.execute(statement.encode(), (domain_id, wanted, sources))
         for row in cursor:
             yield _record(row)
 

@@ -10,7 +10,7 @@ import math
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from resources.frontier.base import State, StateCounts, UrlRecord
+from resources.frontier.base import Source, State, StateCounts, UrlRecord
 from resources.frontier.redis.record import record_bytes, record_of, text
 from resources.frontier.redis.store import BUCKETS, CHUNK, Store
 
@@ -115,7 +115,9 @@ def known(store: Store, keys: Sequence[bytes]) -> set[bytes]:
     return found
 
 
-def records(store: Store, domain: str, states: Iterable[State] | None) -> Iterator[UrlRecord]:
+def records(
+    store: Store, domain: str, states: Iterable[State] | None, source: Source | None
+) -> Iterator[UrlRecord]:
     """See `Frontier.records`: some buckets at a time, each as it is when its turn comes."""
     mask = sum(1 << state for state in set(State if states is None else states))
     at = b"0" if mask else b""
@@ -128,7 +130,7 @@ def records(store: Store, domain: str, states: Iterable[State] | None) -> Iterat
             # Only after a reset in between a bucket reaches back to what was read before.
             if key[:4] >= start
         ]
-        yield from sorted(rows, key=lambda row: row.key)
+        yield from sorted((row for row in rows if source in (None, row.source)), key=lambda row: row.key)
 
 
 def put_records(store: Store, rows: Sequence[UrlRecord]) -> int:

@@ -39,14 +39,16 @@ def known(session: Session, keys: Sequence[bytes]) -> set[bytes]:
         return set(session.keys.find(list(dict.fromkeys(keys))))
 
 
-def records(session: Session, domain: str, states: Iterable[State] | None) -> Iterator[UrlRecord]:
+def records(
+    session: Session, domain: str, states: Iterable[State] | None, source: Source | None
+) -> Iterator[UrlRecord]:
     """See `Frontier.records`: one snapshot, taken when the first row is asked for."""
     domain_id = session.domains.find(domain)
     if domain_id is None:
         return
     mask = sum(1 << state for state in set(State if states is None else states))
     with session.database.snapshot(cache_mb=8) as connection:
-        for (url_id,) in connection.execute(_SQL["ids_in_key_order"], (domain_id, mask)):
+        for (url_id,) in connection.execute(_SQL["ids_in_key_order"], (domain_id, mask, source)):
             yield _record(connection, url_id)
 
 

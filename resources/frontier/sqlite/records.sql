@@ -10,13 +10,13 @@ WHERE url.id = ?;
 -- name: ids_in_key_order
 -- Sorted by SQLite, in temporary files beyond its cache: memory does not grow with the domain.
 SELECT id FROM (
-    SELECT id, key FROM url WHERE domain_id = ?1 AND state = 0 AND not_before IS NULL AND ?2 & 1
-    UNION ALL SELECT id, key FROM url WHERE domain_id = ?1 AND state = 0 AND not_before IS NOT NULL AND ?2 & 1
-    UNION ALL SELECT id, key FROM url WHERE id IN (SELECT url_id FROM lease WHERE domain_id = ?1) AND ?2 & 2
-    UNION ALL SELECT id, key FROM url WHERE domain_id = ?1 AND state = 2 AND ?2 & 4
-    UNION ALL SELECT id, key FROM url WHERE domain_id = ?1 AND state = 3 AND ?2 & 8
-    UNION ALL SELECT id, key FROM url WHERE domain_id = ?1 AND state = 4 AND ?2 & 16
-) ORDER BY key;
+    SELECT id, key, source FROM url WHERE domain_id = ?1 AND state = 0 AND not_before IS NULL AND ?2 & 1
+    UNION ALL SELECT id, key, source FROM url WHERE domain_id = ?1 AND state = 0 AND not_before IS NOT NULL AND ?2 & 1
+    UNION ALL SELECT id, key, source FROM url WHERE id IN (SELECT url_id FROM lease WHERE domain_id = ?1) AND ?2 & 2
+    UNION ALL SELECT id, key, source FROM url WHERE domain_id = ?1 AND state = 2 AND ?2 & 4
+    UNION ALL SELECT id, key, source FROM url WHERE domain_id = ?1 AND state = 3 AND ?2 & 8
+    UNION ALL SELECT id, key, source FROM url WHERE domain_id = ?1 AND state = 4 AND ?2 & 16
+) WHERE ?3 IS NULL OR source = ?3 ORDER BY key;
 
 -- name: recount
 SELECT

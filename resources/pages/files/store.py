@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from resources.pages.base import CorruptBody, Kind, PageHead, PageVersion, one_by_one
+from resources.pages.base import CorruptBody, Kind, PageHead, PageVersion, count_new, one_by_one
 from resources.pages.compression import (
     DENSE_DICTIONARY_BYTES,
     DENSE_LEVEL,
@@ -270,6 +270,9 @@ class FilePages:
             with suppress(FileNotFoundError):
                 stored += bodies.path(content).stat().st_size
         return pages, decoded, stored
+
+    def new_bodies(self, domain: str, since: float) -> tuple[int, int]:
+        return count_new(self, domain, since)
 
     def domains(self) -> list[str]:
         with explained(self._folders.root):

@@ -25,7 +25,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from resources.object_store.bucket import Bucket
-from resources.pages.base import CorruptBody, Kind, PageHead, PageStoreError, PageVersion, one_by_one
+from resources.pages.base import (
+    CorruptBody,
+    Kind,
+    PageHead,
+    PageStoreError,
+    PageVersion,
+    count_new,
+    one_by_one,
+)
 from resources.pages.compression import Codec, content_hash
 from resources.pages.incoming import check_versions
 from resources.pages.s3.domains import Domains
@@ -269,6 +277,9 @@ class S3Pages:
         places = [index.bodies.get(content) for content in {version.content for version in current}]
         stored = sum(place.length for place in places if place is not None)
         return len(current), sum(version.size for version in current), stored
+
+    def new_bodies(self, domain: str, since: float) -> tuple[int, int]:
+        return count_new(self, domain, since)
 
     def domains(self) -> list[str]:
         return self._domains.names()

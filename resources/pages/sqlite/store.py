@@ -324,6 +324,15 @@ class SqlitePages:
             ).fetchone()
             return pages, decoded, stored
 
+    def new_bodies(self, domain: str, since: float) -> tuple[int, int]:
+        with self._database.read() as connection:
+            found = self._domains.find(domain)
+            if found is None:
+                return 0, 0
+            values = {"domain": found.id, "kind": int(Kind.PAGE), "since": since}
+            pages, different = connection.execute(_SQL["new_bodies"], values).fetchone()
+            return pages, different
+
     def domains(self) -> list[str]:
         with self._database.read() as connection:
             return [name for (name,) in connection.execute("SELECT name FROM domain ORDER BY name")]

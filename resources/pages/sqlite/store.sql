@@ -3,6 +3,10 @@ What `store.py` runs.
 -- name: pages
 SELECT count(*) FROM page WHERE domain_id = ? AND kind = ?;
 
+-- name: new_bodies
+SELECT count(*), count(DISTINCT hash) FROM page
+WHERE domain_id = :domain AND kind = :kind AND coalesce(first_seen_at, fetched_at) >= :since;
+
 -- name: counts
 -- Stored: the frames that these pages need, and the dictionaries that those need.
 WITH needed AS MATERIALIZED (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from resources.frontier.base import Ack, Frontier, State, StateCounts, Verdict
+from resources.frontier.base import Ack, Frontier, Source, State, StateCounts, Verdict
 from tests.frontier.samples import NEWS, SHOP, balanced, done, url
 
 
@@ -20,6 +20,19 @@ def test_records_come_in_key_order_and_by_state(frontier: Frontier) -> None:
     assert [record for record in everything if record.state in (State.DONE, State.LEASED)] == some
     assert len(some) == 5
     assert list(frontier.records(SHOP, [])) == [] == list(frontier.records("unknown.example"))
+
+
+def test_records_by_where_they_were_first_met(frontier: Frontier) -> None:
+    listed = [url(str(number), source=Source.SITEMAP) for number in range(6)]
+    frontier.enqueue([*listed, url("a"), url("b", source=Source.SEED)], 1.0)
+    frontier.enqueue([url("0"), url("a", source=Source.SITEMAP)], 2.0)  # where else it is met does not count
+    (claim, *_) = frontier.claim(SHOP, 1, "w", 60, 2.0)
+    frontier.commit([done(claim, 3.0)], 3.0)
+    found = list(frontier.records(SHOP, source=Source.SITEMAP))
+    assert [record.key for record in found] == sorted(discovery.key for discovery in listed)
+    waiting = list(frontier.records(SHOP, [State.PENDING], source=Source.SITEMAP))
+    assert waiting == [record for record in found if record.state is State.PENDING]
+    assert [record.url for record in frontier.records(SHOP, source=Source.SEED)] == [url("b").url]
 
 
 def test_writing_while_records_are_read_is_fine(frontier: Frontier) -> None:
