@@ -83,18 +83,20 @@ class BatchedEventLog(SqliteEventLogStorage):
 
     def dispose(self) -> None:
         self._check_states.close()
-        self._kept.close()
         super().dispose()
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[Connection]:
         """The log of all runs: a connection that is kept. That of one run: one of its own, as Dagster does."""
-        if shard == INDEX_SHARD_NAME and shard in self._initialized_dbs:
+        if shard == INDEX_SHARD_NAME:
+            if not self._kept.ready():
+                with super()._connect(shard):  # makes its tables, or sees that they are as they should be
+                    self._kept.seen_ready()
             with self._kept.begin() as connection:
                 yield connection
-        else:  # which makes or upgrades its tables where that is due
-            with super()._connect(shard) as connection:
-                yield connection
+            return
+        with super()._connect(shard) as connection:
+            yield connection
 
     def has_table(self, table_name: str) -> bool:
         """Whether the log of all runs has it. Dagster asks in the middle of its transactions."""
@@ -209,9 +211,12 @@ class NightlyStorage(DagsterSqliteStorage):
     """`storage: {custom: …}` of dagster.yaml. `base_dir`: as for Dagster's own, and laid out the same."""
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
-        super().__init__(base_dir, inst_data)
-        self._event_log_storage = BatchedEventLog(_event_logs_directory(base_dir))
+        # All that DagsterSqliteStorage does here is to make three others, and every tick makes a storage.
+        super(DagsterSqliteStorage, self).__init__()  # type: ignore[no-untyped-call]  # Dagster's
+        self.base_dir = base_dir
+        self._inst_data = inst_data
         self._run_storage = KeptRuns.from_local(_runs_directory(base_dir))
+        self._event_log_storage = BatchedEventLog(_event_logs_directory(base_dir))
         self._schedule_storage = KeptSchedules.from_local(_schedule_directory(base_dir))
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import threading
@@ -13,7 +14,7 @@ from dagster._core.storage.sqlite import create_db_conn_string
 from sqlalchemy import text
 
 from crawl_assets.automation.instance_storage import BatchedEventLog
-from crawl_assets.automation.kept_connections import KEPT, KeptConnections, KeptRuns, KeptSchedules
+from crawl_assets.automation.kept_connections import DATABASES, KEPT, KeptConnections, KeptRuns, KeptSchedules
 from crawl_assets.definitions import defs
 from crawl_assets.partitions import domains
 
@@ -93,9 +94,38 @@ def test_a_database_that_was_deleted_and_made_anew_is_found(kept: KeptConnection
     assert numbers(kept) == [2]
 
 
-def test_an_instance_writes_and_reads_through_them_and_lets_them_go(
-    tmp_path: Path, fresh_instance: Path
-) -> None:
+def test_a_process_looks_once_whether_a_database_is_as_it_should_be(tmp_path: Path) -> None:
+    kept = KeptConnections(create_db_conn_string(str(tmp_path), "runs"))
+    assert not kept.ready()
+    KeptRuns.from_local(str(tmp_path)).get_runs()
+    assert kept.ready()
+    (tmp_path / "runs.db").rename(tmp_path / "kept.db")
+    assert not kept.ready()
+    assert KeptRuns.from_local(str(tmp_path)).get_runs() == []  # made anew
+    assert kept.ready() and (tmp_path / "runs.db").exists()
+
+
+def test_a_forked_process_opens_its_own(kept: KeptConnections) -> None:
+    assert numbers(kept) == []
+    child = os.fork()
+    if child == 0:
+        with kept.begin() as connection:
+            connection.execute(text("INSERT INTO t VALUES (3)"))
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert numbers(kept) == [3]
+
+
+def test_databases_of_long_ago_are_closed(kept: KeptConnections, tmp_path: Path) -> None:
+    assert numbers(kept) == [] and opened(tmp_path / "some.db")
+    for number in range(DATABASES):
+        with KeptConnections(create_db_conn_string(str(tmp_path), f"other-{number}")).begin() as connection:
+            connection.execute(text("SELECT 1"))
+    assert not opened(tmp_path / "some.db")
+    assert numbers(kept) == []
+
+
+def test_instances_write_and_read_through_them(tmp_path: Path, fresh_instance: Path) -> None:
     folder = tmp_path / "dagster"
     shutil.copytree(fresh_instance, folder)
     (folder / "dagster.yaml").write_text(OURS.format(folder=folder))
@@ -114,6 +144,6 @@ def test_an_instance_writes_and_reads_through_them_and_lets_them_go(
         assert storage.has_table("asset_keys") and not storage.has_table("no_such_table")
         with storage.index_connection():
             assert storage.has_table("asset_keys")  # Dagster asks in the middle of a transaction
-        index = Path(storage.path_for_shard("index"))
-        assert opened(index)
-    assert not opened(index)
+    with dg.DagsterInstance.from_config(str(folder)) as again:
+        assert again.get_run_by_id(run.run_id) is not None
+        assert 1 <= opened(Path(storage.path_for_shard("index"))) <= KEPT
