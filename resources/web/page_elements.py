@@ -15,7 +15,8 @@ from .css import css
 __all__ = ["PageElements", "read_elements"]
 
 #: `[href]` for `a`, `area` and `base`: one attribute is cheaper to look for than three tags that have it.
-_SELECTOR = "[href],body,meta,script,style,noscript,template"
+_SELECTOR = "[href],meta,script,style,noscript,template"
+_NEVER_SEEN = "script,style,noscript,template"
 
 
 def _tag_id(tag: str) -> int:
@@ -48,14 +49,12 @@ def read_elements(tree: LexborHTMLParser) -> PageElements:
     """One walk. An element that two selectors match is given twice in a row by the engine, and kept once."""
     found = PageElements()
     anchor, datum = found.anchors.append, found.data.append
-    in_body = False
+    unseen: list[LexborNode] = []
     last = 0
     for node in css(tree, _SELECTOR):
         tag = node.tag_id
         if tag in _ANCHORS:
             anchor(node)
-        elif tag == _BODY:
-            in_body = True
         elif tag == _BASE:
             found.bases.append(node)
         elif tag == _META or tag in _UNSEEN:
@@ -65,10 +64,17 @@ def read_elements(tree: LexborHTMLParser) -> PageElements:
             last = node.mem_id
             if tag in (_META, _SCRIPT):
                 datum(node)
-            if in_body and tag in _UNSEEN:
-                found.unseen.append(node)
-    if not in_body and (body := tree.body) is not None:
-        # A frameset takes the place of a body, which the parser still gives and whose text is still counted.
-        nodes = css(body, "script,style,noscript,template")
-        found.unseen = list({node.mem_id: node for node in nodes}.values())
+            if tag in _UNSEEN:
+                unseen.append(node)
+    head, body = tree.head, tree.body
+    if body is not None and body.tag_id == _BODY and body.parent is not None:
+        # What is not in the head, which is before the body: cheaper than to look for the body in the walk.
+        found.unseen = unseen[len(_never_seen(head)) if head is not None else 0 :]
+    elif body is not None:
+        # A frameset took the place of the body, which the parser still gives and whose text is still counted.
+        found.unseen = _never_seen(body)
     return found
+
+
+def _never_seen(scope: LexborNode) -> list[LexborNode]:
+    return list({node.mem_id: node for node in css(scope, _NEVER_SEEN)}.values())

@@ -23,6 +23,7 @@ from .batch import Batch
 from .changes import ChangeScan, GonePage
 from .messages import Chunk, LostPage
 from .pool import ParseError, ParserPool
+from .staged_rows import chunk_file
 
 if TYPE_CHECKING:  # the storage is made of batches, so it imports this package
     from resources.warehouse.storage import TableStorage
@@ -124,6 +125,7 @@ def _stage(
             )
         for table, count in done.counts.items():
             report.rows[table] = report.rows.get(table, 0) + count
+        tables.settle(folder / chunk_file(table, done.number) for table in done.counts)
     report.parsed = report.rows.get("parsed", 0)
     report.unchanged, report.gone = scan.unchanged, len(scan.gone)
     if not scan.gone and not folder.exists():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from resources.extract.page import ExtractedPage
 from resources.extract.page_row import PageRow
 from resources.site.item_types import ItemType
 
-__all__ = ["StagedRows", "item_table"]
+__all__ = ["StagedRows", "chunk_file", "item_table"]
 
 _TIME = pa.timestamp("us", tz="UTC")
 _PAGE_TYPES = {"int": pa.int64(), "int | None": pa.int64(), "float": _TIME}
@@ -33,6 +34,7 @@ _FIELD_TYPES = {
     "VARCHAR[]": pa.list_(pa.string()),
 }
 _PAGES = pa.schema([pa.field(f.name, _PAGE_TYPES.get(str(f.type), pa.string())) for f in fields(PageRow)])
+_PAGE_VALUES = attrgetter(*_PAGES.names)
 _ORIGIN = [
     ("content_hash", pa.string()), ("fetched_at", _TIME), ("run_id", pa.string()), ("parser_version", pa.string()),
 ]  # fmt: skip
@@ -50,6 +52,11 @@ _PARSED = pa.schema([("page_key", pa.binary()), ("signature", pa.binary()), ("ur
 def item_table(kind: str) -> str:
     """Name of an item type's staged files; the dot keeps it apart from the tables of the product."""
     return f"item.{kind}"
+
+
+def chunk_file(table: str, chunk: int) -> str:
+    """Name of the file with the rows of a chunk of pages."""
+    return f"{table}-{chunk:06d}.parquet"
 
 
 def _micros(seconds: float) -> int:
@@ -125,8 +132,7 @@ class StagedRows:
     def write(self, folder: Path, chunk: int) -> dict[str, int]:
         """Write what there is; returns rows by table. The files are not durable yet: the manifest is later."""
         tables: dict[str, pa.Table] = {"parsed": _table(_PARSED, self._parsed)}
-        rows = [tuple(getattr(page, name) for name in _PAGES.names) for page in self._pages]
-        tables["pages"] = _table(_PAGES, rows)
+        tables["pages"] = _table(_PAGES, map(_PAGE_VALUES, self._pages))
         tables["links"] = pa.table(
             {
                 "from_url": self._from.array(), "to_url": self._to.array(), "anchor": self._anchor.array(),
@@ -144,8 +150,9 @@ class StagedRows:
             if table.num_rows:
                 counts[name] = table.num_rows
                 pq.write_table(
-                    table, folder / f"{name}-{chunk:06d}.parquet", compression="zstd", compression_level=1
-                )
+                    table, folder / chunk_file(name, chunk), compression="zstd", compression_level=1,
+                    write_statistics=False,  # they are read whole, once
+                )  # fmt: skip
         return counts
 
 

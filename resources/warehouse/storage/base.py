@@ -7,7 +7,7 @@ nothing of 1; a crash after it leaves batches whose names the warehouse knows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
@@ -57,6 +57,10 @@ class TableStorage(Protocol):
 
     def drop_unfinished(self, domain: str) -> int:
         """Remove what dead parse steps of this machine left; the caller is the only parse step of this domain."""
+
+    def settle(self, files: Iterable[Path]) -> None:
+        """Files of a batch to come are whole: bring to disk now, while others are written, what `stage` would have to
+        wait for."""
 
     def stage(self, batch: Batch) -> None:
         """Make a batch count whose files are in `batch.folder`: all of it or nothing, also when it fails."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -61,6 +61,10 @@ class FolderTables:
 
     def drop_unfinished(self, domain: str) -> int:
         return drop_unfinished(self.folders.staging_of(domain))
+
+    def settle(self, files: Iterable[Path]) -> None:
+        for path in files:
+            to_disk(path)
 
     def stage(self, batch: Batch) -> None:
         write_manifest(batch)

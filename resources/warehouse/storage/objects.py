@@ -16,7 +16,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -111,6 +111,9 @@ class ObjectTables:
 
     def drop_unfinished(self, domain: str) -> int:
         return drop_unfinished(self.folders.staging_of(domain))
+
+    def settle(self, files: Iterable[Path]) -> None:
+        """Nothing: they are read once, to be uploaded."""
 
     def stage(self, batch: Batch) -> None:
         write_batch(self._bucket, batch)
