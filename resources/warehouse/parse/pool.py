@@ -6,6 +6,7 @@ replaced; its chunk is parsed again without the culprit, which is recorded. Any 
 
 from __future__ import annotations
 
+import itertools
 import mmap
 import os
 import selectors
@@ -154,13 +155,15 @@ class ParserPool:
     def run(self, chunks: Iterable[Chunk]) -> Iterator[tuple[ChunkDone, list[LostPage]]]:
         """Parse chunks (numbers unique per call) and give each one's result, in the order in which they end.
 
-        Chunks are taken as children become free. ParseError: one cannot be parsed for a reason that is no page's
-        fault.
+        Chunks are taken as children become free, and one ahead, which is made while they work. ParseError: one
+        cannot be parsed for a reason that is no page's fault.
         """
         source = iter(chunks)
         waiting: deque[Chunk] = deque()
         self._blank_deaths.clear()
         while self._hand_out(waiting, source):
+            if not waiting:
+                waiting.extend(itertools.islice(source, 1))
             for child in self._ready():
                 chunk = child.chunk
                 assert chunk is not None
