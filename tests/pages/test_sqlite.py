@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from resources.pages.compression import Codec
 from resources.pages.sqlite import SqlitePages
 from tests.pages.samples import DOMAIN, article, version
 
@@ -54,6 +56,24 @@ def test_a_domain_whose_pages_share_nothing_is_stored_plain(path: Path) -> None:
     assert {head.key: body for head, body in store.read(DOMAIN)} == {
         each.head.key: each.body for each in versions
     }
+    store.close()
+
+
+def test_tables_of_a_dictionary_that_was_followed_by_another_take_no_memory(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resources.pages.sqlite.store.TRAIN_GROWTH", 2)
+    monkeypatch.setattr("resources.pages.sqlite.store.FIRST_DICTIONARY_BYTES", 0)
+    store = SqlitePages(path)
+    versions = [version(f"/{number}", article(number)) for number in range(300)]
+    for first in range(0, 300, 30):
+        store.put(versions[first : first + 30])
+    with sqlite3.connect(path) as connection:
+        (trained,) = connection.execute("SELECT count(DISTINCT dictionary) FROM body").fetchone()
+    assert trained > 3
+    assert len(list(store.read(DOMAIN))) == 300
+    codecs = [each for each in gc.get_objects() if isinstance(each, Codec) and each._shared]
+    assert sum(each._compressor is not None and each._dictionary is not None for each in codecs) == 1
     store.close()
 
 
