@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .bodies import BodyMemory
 from .novelty import LIST_LINKS, Memory, page_atoms
 from .series import numbered
 
@@ -39,8 +40,8 @@ MEMORY = 64
 PROBE_EVERY, PROBE_SELDOM, GOOD_PROBES = 20, 1_280, 2
 #: The canary of the whole domain: pages looked back upon, and the share of them that must be new.
 CANARY_PAGES, CANARY_NEW = 200, 0.1
-#: Bodies and families remembered: 8 and some 200 bytes each.
-MAX_BODIES, MAX_FAMILIES = 50_000, 2_000
+#: Families remembered: some 200 bytes each.
+MAX_FAMILIES = 2_000
 
 
 @dataclass(slots=True)
@@ -78,8 +79,7 @@ class Sameness:
         self._families: dict[str, _Family] = {}
         self._tight = 0
         self._patience = patience
-        self._bodies: set[bytes] = set()
-        self._older: set[bytes] = set()
+        self._bodies = BodyMemory()
         self._recent_pages = self._recent_new = 0
         self.changed = False
         self.reopened: list[str] = []
@@ -131,11 +131,7 @@ class Sameness:
         self, url: str, content_hash: bytes, brought_urls: bool, body: bytes = b"", links: Sequence[str] = ()
     ) -> None:
         """A page came. `brought_urls`: it named URLs the crawl had not met."""
-        start = content_hash[:8]
-        new = start not in self._bodies and start not in self._older
-        self._bodies.add(start)
-        if len(self._bodies) >= MAX_BODIES:
-            self._bodies, self._older = set(), self._bodies
+        new = self._bodies.meet(content_hash)
         self._recent_pages += 1
         self._recent_new += new
         if self._recent_pages > CANARY_PAGES * 2:
