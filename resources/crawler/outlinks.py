@@ -15,10 +15,10 @@ __all__ = ["LINK_PRIORITY", "SEED_PRIORITY", "SITEMAP_PRIORITY", "Outlinks", "au
 SEED_PRIORITY = 0
 SITEMAP_PRIORITY = 10
 LINK_PRIORITY = 20
-#: Remembered links that this crawl has already handed to the frontier, some 150 bytes each in memory (the URLs, not
-#: their keys: those that `LinkMemo` gives carry their hash). Only a shortcut: a URL that is not here is enqueued
-#: again and the frontier decides.
-MAX_REMEMBERED = 200_000
+#: Remembered links that this crawl has already handed to the frontier, per generation, some 150 bytes each in memory
+#: (the URLs, not their keys: those that `LinkMemo` gives carry their hash). Only a shortcut: a URL that is not here is
+#: enqueued again and the frontier decides.
+MAX_REMEMBERED = 32_768
 #: A URL longer than this is no page but a trap or a mistake (servers refuse them from 8 KB on).
 MAX_URL = 4096
 
@@ -35,7 +35,9 @@ class Outlinks:
 
     def __init__(self, territory: Territory) -> None:
         self._territory = territory
+        # Two generations: what is met again stays, and at no moment all is forgotten.
         self._recent: set[str] = set()
+        self._older: set[str] = set()
 
     def discoveries(
         self,
@@ -49,17 +51,21 @@ class Outlinks:
     ) -> list[Discovery]:
         """Discoveries of new-looking URLs at `depth`. Links no site file covers are left to the links table."""
         found: list[Discovery] = []
-        recent = self._recent
+        recent, older = self._recent, self._older
         priority = LINK_PRIORITY + min(depth, 1000)
         for url in links:
-            if url in recent and source is not Source.REDIRECT:
-                continue
+            if source is not Source.REDIRECT:
+                if url in recent:
+                    continue
+                if url in older:
+                    recent.add(url)
+                    continue
             domain = authority(url)
             owner = rules if domain == rules.domain else self._territory.rules(domain) if domain else None
             if owner is None:
                 continue
             if len(recent) >= MAX_REMEMBERED:
-                recent.clear()
+                recent, older = self._recent, self._older = set(), recent
             recent.add(url)
             if len(url) > MAX_URL:
                 out: tuple[str, str] | None = ("too_long", f"{len(url):,} characters; at most {MAX_URL:,}")
@@ -78,4 +84,6 @@ class Outlinks:
         for discovery in discoveries:
             if len(discovery.url) >= MAX_URL:
                 self._recent.clear()  # it was cut: which one it was cannot be told
+                self._older.clear()
             self._recent.discard(discovery.url)
+            self._older.discard(discovery.url)

@@ -54,24 +54,26 @@ class LinkMemo:
     """How the addresses on the pages of one folder resolve: navigation stands on all of them.
 
     Exact, not a guess: what is remembered depends on nothing of the page but its folder and the policy of its
-    domain. At most `room` addresses, 250 bytes each; when they are used up all are forgotten.
+    domain. Two generations of `room` addresses, 250 bytes each: what is asked for again stays.
     """
 
-    def __init__(self, room: int = 100_000) -> None:
+    def __init__(self, room: int = 32_768) -> None:
         self._room = self._left = room
         self._folders: dict[tuple[str, str], dict[str, str | None]] = {}
+        self._older: dict[tuple[str, str], dict[str, str | None]] = {}
 
-    def folder(self, domain: str, base: str) -> dict[str, str | None] | None:
-        """The answers for documents with this base, to be read and added to; None for a base that is not
-        spelled as the URL parser spells it."""
+    def folder(self, domain: str, base: str) -> tuple[dict[str, str | None], dict[str, str | None]] | None:
+        """The answers for documents with this base, to be read and added to, and older ones that are still true; None
+        for a base that is not spelled as the URL parser spells it."""
         end = base.find("?")
         slash = base.rfind("/", 0, end if end >= 0 else len(base))
         if slash < 8 or "\\" in base or "#" in base:
             return None
         if self._left <= 0:
-            self._folders.clear()
+            self._folders, self._older = {}, self._folders
             self._left = self._room
-        return self._folders.setdefault((domain, base[: slash + 1]), {})
+        place = (domain, base[: slash + 1])
+        return self._folders.setdefault(place, {}), self._older.get(place, {})
 
     def added(self, count: int) -> None:
         self._left -= count
@@ -126,11 +128,12 @@ def read_outlinks(
         elif tag == _BASE:
             bases.append(node)
     base = base_in(bases, page_url)
-    known = memo.folder(domain, base) if memo is not None else None
-    if known is None:
-        return Outlinks(_resolved(hints, page_url, base, encoding, policy, {}, merged), metas, merged)
+    answers = memo.folder(domain, base) if memo is not None else None
+    if answers is None:
+        return Outlinks(_resolved(hints, page_url, base, encoding, policy, {}, {}, merged), metas, merged)
+    known, older = answers
     before = len(known)
-    links = _resolved(hints, page_url, base, encoding, policy, known, merged)
+    links = _resolved(hints, page_url, base, encoding, policy, known, older, merged)
     assert memo is not None  # it gave `known`
     memo.added(len(known) - before)
     return Outlinks(links, metas, merged)
@@ -143,9 +146,11 @@ def _resolved(
     encoding: str,
     policy: UrlPolicy,
     known: dict[str, str | None],
+    older: dict[str, str | None],
     merged: list[tuple[str, str]],
 ) -> list[tuple[str, bool]]:
-    """The canonical form of each address that has one; answers that hold in the whole folder go to `known`."""
+    """The canonical form of each address that has one; answers that hold in the whole folder go to `known`, those that
+    were asked for in `older` as well."""
     own = canonical(page_url, policy)
     resolve: Callable[[str], str | None] | None = None
     found: dict[str, bool] = {}
@@ -153,11 +158,14 @@ def _resolved(
         try:
             url = known[href]
         except KeyError:
-            if resolve is None:
-                resolve = joiner(base)
-            url = _address(href, resolve, encoding, policy, merged)
-            if _same_in_folder(href):
-                known[href] = url
+            if href in older:
+                url = known[href] = older[href]
+            else:
+                if resolve is None:
+                    resolve = joiner(base)
+                url = _address(href, resolve, encoding, policy, merged)
+                if _same_in_folder(href):
+                    known[href] = url
         if url is not None and url != own:
             found[url] = nofollow and found.get(url, True)
             if len(found) >= MAX_LINKS:

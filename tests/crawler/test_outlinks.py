@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from resources.crawler.outlinks import MAX_URL, Outlinks
 from resources.crawler.territory import Territory
 from resources.frontier.base import Source
@@ -39,3 +41,18 @@ def test_what_a_dropped_commit_brought_is_handed_over_again() -> None:
         found = links.discoveries(rules, [url], PARENT, 1)
         links.forget(found)
         assert links.discoveries(rules, [url], PARENT, 1) == found
+
+
+def test_what_is_met_again_and_again_is_remembered_while_new_links_go_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("resources.crawler.outlinks.MAX_REMEMBERED", 10)
+    links, territory = outlinks()
+    rules = territory.rules(DOMAIN)
+    assert rules is not None
+    home, once = f"https://{DOMAIN}/", f"https://{DOMAIN}/once"
+    links.discoveries(rules, [home, once], PARENT, 1)
+    for number in range(100):
+        url = f"https://{DOMAIN}/{number}"
+        assert [d.url for d in links.discoveries(rules, [home, url], PARENT, 1)] == [url]
+    assert [d.url for d in links.discoveries(rules, [once], PARENT, 1)] == [once]

@@ -99,6 +99,16 @@ def test_what_is_remembered_of_other_pages_changes_no_link(pages: list[tuple[str
         assert remembering == outlinks(tree, url)
 
 
+def test_the_memory_of_addresses_is_bounded_and_keeps_what_is_asked_for() -> None:
+    memo = LinkMemo(room=10)
+    for number in range(100):
+        tree = parse_html(f"<a href=/home>x</a><a href=/{number}>y</a>")
+        assert len(read_outlinks(tree, PAGE, memo=memo, domain="e.example").links) == 2
+        known, older = memo.folder("e.example", PAGE) or ({}, {})
+        assert len(known) <= 12 and len(older) <= 12
+        assert "/home" in known or "/home" in older
+
+
 def test_text_alt_rel_and_element_of_a_link() -> None:
     tree = parse_html(
         b"<a href=a rel='B a'> x <b>y</b>\n z</a><a href=b><img alt=' A  pic ' src=p></a><area href=c alt=C>"
