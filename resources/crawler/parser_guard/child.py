@@ -9,22 +9,21 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
-import resource
 import signal
-import struct
 import sys
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
+
+from resources.crawler.read_apart import LENGTH
 
 if TYPE_CHECKING:
     from resources.crawler.read_page import ReadPage, ReadTask
 
-__all__ = ["MEMORY", "PAGE_S", "ParserChild", "ParserLost", "main"]
+__all__ = ["MEMORY", "PAGE_S", "ParserChild", "ParserLost"]
 
 #: Parsing is bounded to a second or two by work budgets; what takes this long will not end.
 PAGE_S = 10.0
 #: Address space of the child. A tree takes some ten times its markup, and markup is at most 10 MB.
 MEMORY = 2 << 30
-_LENGTH = struct.Struct("<Q")
 
 
 class ParserLost(Exception):
@@ -66,11 +65,16 @@ class ParserChild:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "resources.crawler.parser_guard",
+            "resources.crawler.read_apart",
             str(self._memory),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+                # numpy starts a thread a processor for matrices, which no page has.
+                "OPENBLAS_NUM_THREADS": "1",
+            },
         )
         assert self._process.stdout is not None
         await self._process.stdout.readexactly(1)  # it is up: starting is not a page's time
@@ -79,10 +83,10 @@ class ParserChild:
     async def _exchange(self, process: asyncio.subprocess.Process, task: ReadTask) -> ReadPage:
         assert process.stdin is not None and process.stdout is not None
         data = pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
-        process.stdin.write(_LENGTH.pack(len(data)))
+        process.stdin.write(LENGTH.pack(len(data)))
         process.stdin.write(data)
         await process.stdin.drain()
-        (size,) = _LENGTH.unpack(await process.stdout.readexactly(_LENGTH.size))
+        (size,) = LENGTH.unpack(await process.stdout.readexactly(LENGTH.size))
         answer = pickle.loads(await process.stdout.readexactly(size))
         if isinstance(answer, str):
             raise ParserLost(answer)
@@ -97,34 +101,3 @@ class ParserChild:
     async def close(self) -> None:
         """End the process; at once, whatever it does."""
         await self._kill()
-
-
-def _serve(pipe_in: BinaryIO, pipe_out: BinaryIO) -> None:
-    from resources.crawler.read_page import read_task
-
-    pipe_out.write(b"+")
-    pipe_out.flush()
-    while len(head := pipe_in.read(_LENGTH.size)) == _LENGTH.size:
-        task = pickle.loads(pipe_in.read(_LENGTH.unpack(head)[0]))
-        answer: ReadPage | str
-        try:
-            answer = read_task(task)
-        except MemoryError:
-            answer = "parsing took more memory than a page may"
-        except Exception as error:  # whatever a page makes our code do, it costs that page only
-            answer = f"parsing failed: {type(error).__name__}: {error}"
-        data = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
-        pipe_out.write(_LENGTH.pack(len(data)) + data)
-        pipe_out.flush()
-
-
-def main() -> None:
-    """Answer tasks until the parent closes the pipe."""
-    # The parent decides when it ends; a Ctrl-C in the terminal reaches the whole group.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    limit = int(sys.argv[1])
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    pipe_out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever prints must not end up in the protocol
-    _serve(sys.stdin.buffer, pipe_out)
