@@ -97,11 +97,21 @@ def _pages(house: Operated, domains: list[str], names: list[str] | None) -> None
         )
     assert house.process is not None
     server = webserver(house.process.pid)
-    print("\n| page | visits | slowest query | webserver's CPU |\n| --- | --- | --- | --- |", flush=True)
-    with chromium() as browser:
+    print(
+        "\n| page | visits, the first after a write | slowest query | webserver's CPU |\n| --- | --- | --- | --- |",
+        flush=True,
+    )
+    with instance_of(house) as instance, chromium() as browser:
         browser.size(1500, 940)
+        wrote = dg.AssetObservation("the_web", description="somebody measures how soon pages are shown")
         pages = [p for p in operator_pages(domains, newest.run_id) if names is None or p.name in names]
-        for seen in look(browser, f"http://127.0.0.1:{house.port}", pages, lambda: cpu_s(server)):
+        for seen in look(
+            browser,
+            f"http://127.0.0.1:{house.port}",
+            pages,
+            lambda: cpu_s(server),
+            lambda: instance.report_runless_asset_event(wrote),
+        ):
             visits = " / ".join(f"{s:.1f}" for s in seen.seconds)
             print(
                 f"| {seen.page.name} | {visits} s | {seen.slowest} {seen.slowest_s:.2f} s | {seen.cpu_s:.1f} s |",

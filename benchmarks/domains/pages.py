@@ -24,6 +24,9 @@ REST_S = 2.0
 #: What a page asks for after it is shown is over by then.
 AFTER_S = 6.0
 
+#: How often the page is looked at: as much as this may be told too late.
+LOOK_S = 0.1
+
 _LISTEN = """
 (() => { const real = window.fetch; window.asked = [];
   window.fetch = async (where, how) => {
@@ -47,7 +50,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """`seconds`: of each visit; `slowest`: the slowest query of all visits and its seconds; `cpu_s`: what the webserver
+    """`seconds`: of each visit, the first after something was written; `slowest`: the slowest query of all visits and its seconds; `cpu_s`: what the webserver
     spent on the last one."""
 
     page: Page
@@ -83,14 +86,20 @@ def operator_pages(domains: Sequence[str], run_id: str) -> list[Page]:
 
 
 def look(
-    browser: Browser, origin: str, pages: Sequence[Page], cpu: Callable[[], float], visits: int = 3
+    browser: Browser,
+    origin: str,
+    pages: Sequence[Page],
+    cpu: Callable[[], float],
+    write: Callable[[], None],
+    visits: int = 3,
 ) -> Iterator[Seen]:
     """Each page so many times, one after another, as somebody clicks through them. `cpu`: seconds the webserver has
-    used."""
+    used. `write`: an event, before the first visit, so that nothing is remembered of what the event log says."""
     browser.call("Page.addScriptToEvaluateOnNewDocument", source=_LISTEN)
     browser.open(origin, "Runs")  # the application itself: a browser keeps it
     for page in pages:
         seconds, asked, before = [], [], 0.0
+        write()
         for _ in range(visits):
             time.sleep(REST_S)
             before = cpu()
@@ -109,7 +118,7 @@ def _visit(browser: Browser, url: str, words: Sequence[str]) -> float:
     wanted = f"{json.dumps(list(words))}.every(w => document.body.innerText.includes(w))"
     there = f"!window.old && document.body && {wanted} && !document.body.innerText.includes('Loading')"
     try:
-        browser.wait_until(there, GIVE_UP_S)
+        browser.wait_until(there, GIVE_UP_S, LOOK_S)
     except AssertionError as error:
         raise RuntimeError(f"{url} does not show {words}: {browser.text[:2000]}") from error
     return float(browser.run("performance.now()")) / 1000

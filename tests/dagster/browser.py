@@ -98,12 +98,12 @@ class Browser:
             assert time.monotonic() < until, f"{missed} not on {self.run('location.href')}: {text[:3000]}"
             time.sleep(0.3)
 
-    def wait_until(self, condition: str, seconds: float = PATIENCE_S) -> None:
+    def wait_until(self, condition: str, seconds: float = PATIENCE_S, every: float = 0.3) -> None:
         """AssertionError when the JavaScript `condition` does not come true."""
         until = time.monotonic() + seconds
         while not self.run(condition):
             assert time.monotonic() < until, f"not so on {self.run('location.href')}: {condition}"
-            time.sleep(0.3)
+            time.sleep(every)
 
     def click(self, words: str) -> None:
         """Click the innermost visible element whose text is exactly `words`."""
