@@ -38,6 +38,7 @@ from crawl_assets.commands import (
     worker,
 )
 from crawl_assets.commands.failures import report
+from resources.process_end import end_without_collecting
 
 __all__ = ["app", "main"]
 
@@ -88,6 +89,7 @@ app.command("version", rich_help_panel=_SITES)(version.version)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console script. Always ends by SystemExit with a code of `commands.exit_codes`."""
+    end_without_collecting()
     try:
         app(args=list(arguments) if arguments is not None else None)
     except Exception as error:

@@ -2,7 +2,8 @@
 
 A page makes some thousand short-lived objects, nearly none of them in a cycle: by its defaults the collector looks
 at them ten times a page and at everything that lives, imported modules included, every few dozen pages: 4 % of a
-crawl's CPU. What lives when a crawl begins is set aside, and young objects are looked at a thirtieth as often.
+crawl's CPU. What lives when a crawl begins is set aside, and young objects are looked at a thirtieth as often. A process
+that has crawled ends without looking again.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from resources.process_end import end_without_collecting
 
 __all__ = ["rare_collections"]
 
@@ -29,6 +32,7 @@ def rare_collections() -> Iterator[None]:
         _before = gc.get_threshold()
         gc.freeze()
         gc.set_threshold(_YOUNG, *_before[1:])
+        end_without_collecting()
     try:
         yield
     finally:

@@ -20,6 +20,7 @@ from resources.extract.items import RejectedRow
 from resources.extract.page import ExtractedPage, PageExtractor
 from resources.extract.page_row import page_row
 from resources.pages.base import PageHead, PageStore
+from resources.process_end import end_without_collecting
 
 from .changes import signature_of
 from .messages import PROGRESS, Chunk, ChunkDone, Start, receive, send
@@ -91,6 +92,7 @@ def main() -> None:
     # Trees and rows form no cycles; the collector would walk a million row values again and again.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
+    end_without_collecting()
     worker = _Worker(receive(pipe_in), progress)
     try:
         while True:
