@@ -28,8 +28,9 @@ class Database(SqliteFile):
     schema_version = 2
     application_id = 0x4E434652  # "NCFR"
     failure, full = FrontierError, FrontierFull
-    #: Holds the hot ends of the tables and the inner pages of the indexes at ten million URLs (some 10 MB).
-    cache_mb = 32
+    #: Holds the hot ends of the tables and the inner pages of the indexes at ten million URLs (some 10 MB): there, 32 and
+    #: 64 MB make nothing cheaper. A crawl fills any cache in the end, so more would only be more memory.
+    cache_mb = 12
     statements_kept = 512
 
     def __init__(self, path: Path, *, busy_s: float = BUSY_S) -> None:
