@@ -1,4 +1,8 @@
-"""Everything Dagster loads, on one page."""
+"""Everything Dagster loads, on one page.
+
+The code server declares stages and checks and does none of them. So nothing that is reached from here imports at its top
+what they work with, DuckDB, Arrow, the HTTP client and the crawler: it would be 65 MB in a process that is always there.
+A run imports it in the functions that use it."""
 
 from __future__ import annotations
 

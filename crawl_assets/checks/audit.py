@@ -7,12 +7,14 @@ site file's `quality`; the warehouse evaluates them (resources/warehouse/publish
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
 from crawl_assets.checks.finding import Finding, domain_check
-from resources.warehouse.publish.audit import AuditProblem
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.warehouse.publish.audit import AuditProblem
 
 __all__ = ["FORGIVABLE", "RULES", "SPECS", "audit_findings"]
 

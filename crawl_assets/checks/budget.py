@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from crawl_assets.checks.finding import WARN, Finding, domain_check
-from resources.crawler.order import DomainReport
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.crawler.order import DomainReport
 
 __all__ = ["SPEC", "budget"]
 

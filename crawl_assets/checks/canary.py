@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from crawl_assets.checks.finding import Finding, domain_check
-from resources.crawler.canaries import CanaryResult
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.crawler.canaries import CanaryResult
 
 __all__ = ["SPEC", "US", "canary", "control"]
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from crawl_assets.checks.finding import WARN, Finding, domain_check
-from resources.crawler.merges import MergedPair
 from resources.web.url_merging import cure_of
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.crawler.merges import MergedPair
 
 __all__ = ["SPEC", "merged_urls"]
 

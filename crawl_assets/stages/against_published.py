@@ -7,10 +7,12 @@ a line a table, some keys, an example a column, and the command that shows it al
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from resources.warehouse.publish.changes import TableChange
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.warehouse.publish.changes import TableChange
 
 __all__ = ["LABEL", "against_published"]
 

@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawl_assets.checks import (
     audit,
@@ -34,13 +34,13 @@ from crawl_assets.stages.facts import listed_by_state, log_of_run, robots_bodies
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.night_plan import plan_the_rest
 from crawl_assets.stages.stoppable import until_stopped
-from resources.crawler.order import DomainReport
-from resources.crawler.session import CrawlSession
-from resources.frontier.base import StateCounts
-from resources.warehouse.connection import WarehouseError
-from resources.warehouse.parse.domain import ParseReport
-from resources.warehouse.publish.audit import AuditProblem
-from resources.warehouse.read import published
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.crawler.order import DomainReport
+    from resources.crawler.session import CrawlSession
+    from resources.frontier.base import StateCounts
+    from resources.warehouse.parse.domain import ParseReport
+    from resources.warehouse.publish.audit import AuditProblem
 
 __all__ = ["CHECKS", "SPECS", "run_course"]
 
@@ -76,6 +76,8 @@ PUBLISH_EVERY_S = 600.0
 
 async def run_course(night: Night) -> None:
     """Do what was selected, for the domains in play, until done or asked to stop."""
+    from resources.crawler.session import CrawlSession
+
     if night.does(fetch.ASSET) or night.does(retry.ASSET):
         await night.tag_run()
         await asyncio.to_thread(plan_the_rest, night)
@@ -343,6 +345,9 @@ async def _freshness(night: Night, chosen: Sequence[str], left_behind: Sequence[
     they fell at says it already."""
 
     def look() -> dict[str, float]:
+        from resources.warehouse.connection import WarehouseError
+        from resources.warehouse.read import published
+
         try:
             with published(night.installation) as connection:
                 rows = connection.execute("SELECT domain, epoch(published_at) FROM domains").fetchall()

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import dagster as dg
 
@@ -17,9 +17,11 @@ from crawl_assets.stages.metadata import crawl_numbers, progress_numbers
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.progress import NightProgress
 from crawl_assets.stages.seed import ASSET as SEEDED
-from resources.crawler.crawl import Crawl
-from resources.crawler.order import CrawlOrder, DomainReport
-from resources.crawler.session import CrawlSession
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.crawler.crawl import Crawl
+    from resources.crawler.order import CrawlOrder, DomainReport
+    from resources.crawler.session import CrawlSession
 
 __all__ = ["ASSET", "SPEC", "Done", "Watch", "fetch", "order", "verdict"]
 
@@ -50,11 +52,13 @@ OBSERVE_PER_DOMAIN_S = 0.8
 #: How soon a domain that has ended is reported.
 LOOK_EVERY_S = 0.5
 
-Done = Callable[[str, DomainReport], Awaitable[None]]
+Done = Callable[[str, "DomainReport"], Awaitable[None]]
 
 
 def order(night: Night, stage: Literal["fetch", "retry"], chosen: Sequence[str]) -> CrawlOrder:
     """The run's limits as a crawl order."""
+    from resources.crawler.order import CrawlOrder
+
     minutes = night.config.max_minutes
     return CrawlOrder(
         domains=tuple(chosen),

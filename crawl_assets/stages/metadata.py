@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from resources.crawler.order import DomainReport
-from resources.crawler.seeding import SeedReport
 from resources.crawler.taxonomy import failure_kind
 from resources.crawler.traps.trust import advice
 from resources.frontier.base import StateCounts
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.crawler.order import DomainReport
+    from resources.crawler.seeding import SeedReport
 
 __all__ = ["crawl_numbers", "progress_numbers", "seed_numbers", "state_numbers"]
 

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import dagster as dg
 from dagster import AssetCheckEvaluation
@@ -23,12 +23,14 @@ from pydantic import Field
 
 from crawl_assets.checks.finding import Finding
 from crawl_assets.stages.verdicts import Verdicts
-from resources.crawler.order import DomainReport
-from resources.crawler.seeding import SeedReport
-from resources.crawler.storage import Storage
 from resources.installation import Installation
 from resources.site.catalog import Catalog
 from resources.site.load import Problem
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.crawler.order import DomainReport
+    from resources.crawler.seeding import SeedReport
+    from resources.crawler.storage import Storage
 
 __all__ = ["NIGHT_TAG", "Fallen", "Night", "NightConfig", "Telling"]
 
@@ -119,6 +121,8 @@ class Night:
         self._teller = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nightcrawl-events")
 
     async def __aenter__(self) -> Night:
+        from resources.crawler.storage import Storage
+
         self.installation.prepare()
         self.catalog, self.problems = self.installation.usable_catalog()
         for problem in self.problems:

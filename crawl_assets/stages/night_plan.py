@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
-import duckdb
 from pydantic import Field
 
 from crawl_assets.partitions import domains, usable_sites
@@ -20,10 +19,8 @@ from resources.installation_resource import InstallationResource
 from resources.pacing.ledger.base import LedgerError
 from resources.planner.deadline import ready_by
 from resources.planner.night import NightPlan
-from resources.planner.read import make_plan
 from resources.planner.store import load_plan, plan_path, save_plan
 from resources.planner.words import answer, plan_markdown
-from resources.warehouse.connection import WarehouseError
 
 __all__ = ["ASSET", "PlanConfig", "night_plan", "plan_the_rest"]
 
@@ -60,6 +57,8 @@ def night_plan(
     context: dg.AssetExecutionContext, config: PlanConfig, installation: InstallationResource
 ) -> dg.MaterializeResult[None]:
     """Make and keep the plan."""
+    from resources.planner.read import make_plan
+
     house = installation.installation().prepare()
     _, catalog, problems = usable_sites(house)
     for problem in problems:
@@ -104,6 +103,10 @@ def plan_the_rest(night: Night) -> None:
 
     Best effort: a night does not fail for want of a forecast.
     """
+    import duckdb
+
+    from resources.warehouse.connection import WarehouseError
+
     try:
         _plan_the_rest(night.installation, night)
     except (ValueError, OSError, FrontierError, LedgerError, WarehouseError, duckdb.Error) as error:
@@ -111,6 +114,8 @@ def plan_the_rest(night: Night) -> None:
 
 
 def _plan_the_rest(installation: Installation, night: Night) -> None:
+    from resources.planner.read import make_plan
+
     plan_path(installation, night.name)  # a name that is no night's is told before anything is read
     known = load_plan(installation, night.name)
     planned = {d.domain for d in known.domains} if known is not None else set()

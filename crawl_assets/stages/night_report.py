@@ -25,7 +25,6 @@ from resources.reports.facts import NightFacts
 from resources.reports.markdown import night_markdown
 from resources.reports.needs import needs
 from resources.reports.page import headline, night_page
-from resources.reports.read import read_night
 from resources.reports.store import save_report
 
 __all__ = ["ASSET", "ReportConfig", "gather", "night_report"]
@@ -85,6 +84,8 @@ def night_report(
 
 def gather(instance: dg.DagsterInstance, installation: Installation, night: str) -> NightFacts:
     """The facts of a night: its runs from Dagster, its numbers from the tables."""
+    from resources.reports.read import read_night
+
     found = collect(instance, night_records(instance, night), [*course.CHECKS, forecast.SPEC])
     _, catalog, _ = usable_sites(installation)
     return read_night(

@@ -7,9 +7,12 @@ second at first and every half minute later: a night of a minute has a curve, an
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from crawl_assets.stages.night import Night
-from resources.crawler.crawl import Crawl
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.crawler.crawl import Crawl
 
 __all__ = ["PROGRESS_OF", "NightProgress"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
@@ -12,9 +12,10 @@ from crawl_assets.partitions import domains
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.reading import reading
 from crawl_assets.stages.tables import ITEMS, LINKS, PAGES
-from resources.warehouse.connection import WarehouseError
-from resources.warehouse.publish.audit import AuditProblem
-from resources.warehouse.publish.publish import PublishReport, publish
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.warehouse.publish.audit import AuditProblem
+    from resources.warehouse.publish.publish import PublishReport
 
 __all__ = ["ASSET", "SPEC", "publish_domains"]
 
@@ -47,6 +48,9 @@ async def publish_domains(
 ) -> None:
     """Publish `chosen`; domains of the run that fell are marked stale. `audited`: problems found right after the
     load and not forgiven, by domain; `changes`: metadata that says what the publication changes, by domain."""
+    from resources.warehouse.connection import WarehouseError
+    from resources.warehouse.publish.publish import publish
+
     failed = {d: f"{f.stage}: {f.words}" for d, f in night.fallen.items()}
     asked = [*chosen, *(d for d in failed if d not in chosen)]
     force = asked if night.config.publish_anyway else ()

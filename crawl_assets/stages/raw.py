@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 import xxhash
@@ -19,11 +19,12 @@ from crawl_assets.stages.columns import BODY_COLUMNS
 from crawl_assets.stages.columns import RAW as ASSET
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.retry import ASSET as RETRIED
-from resources.crawler.parser_guard import ParserGuard, parsing_folder, suspects
-from resources.crawler.rejudge import MOST, Rejudge, Rejudged
-from resources.crawler.territory import Territory
 from resources.frontier.base import Frontier, State
 from resources.pages.base import PageHead, PageStore
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.crawler.parser_guard import ParserGuard
+    from resources.crawler.rejudge import Rejudge, Rejudged
 
 __all__ = ["ASSET", "SPEC", "BodyCatalogue", "RawBodies"]
 
@@ -107,6 +108,10 @@ class RawBodies:
 
     async def rejudge(self, domain: str) -> Rejudged:
         """Judge again what another version of the detector judged."""
+        from resources.crawler.parser_guard import ParserGuard, parsing_folder, suspects
+        from resources.crawler.rejudge import Rejudge, Rejudged
+        from resources.crawler.territory import Territory
+
         night = self._night
         if self._rejudge is None:
             folder = parsing_folder(night.installation.data)
@@ -121,6 +126,8 @@ class RawBodies:
 
     async def domain(self, domain: str) -> BodyCatalogue | None:
         """Judge and catalogue one domain; None when it fell."""
+        from resources.crawler.rejudge import Rejudged
+
         try:
             judged = await self.rejudge(domain) if self._night.does(ASSET) else Rejudged()
         except Exception as error:
@@ -151,6 +158,8 @@ async def _catalogue(night: Night, domain: str, judged: Rejudged) -> BodyCatalog
         "duration s": round(time.monotonic() - started, 3),
     }
     if judged.left:
+        from resources.crawler.rejudge import MOST
+
         numbers["left to judge"] = f"bodies beyond {MOST:,} keep their old verdict until the next run"
     if found.oldest is not None and found.newest is not None:
         numbers |= {

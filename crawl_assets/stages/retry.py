@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
@@ -13,9 +13,10 @@ from crawl_assets.stages.fetch import ASSET as FETCHED
 from crawl_assets.stages.fetch import Done, Watch, order
 from crawl_assets.stages.metadata import crawl_numbers
 from crawl_assets.stages.night import Night
-from resources.crawler.order import DomainReport
-from resources.crawler.session import CrawlSession
 from resources.crawler.taxonomy import failure_kind
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.crawler.session import CrawlSession
 
 __all__ = ["ASSET", "SPEC", "eligible", "nothing_to_do", "retry"]
 
@@ -49,6 +50,8 @@ async def eligible(night: Night, session: CrawlSession, domain: str) -> bool:
 
 async def nothing_to_do(night: Night, session: CrawlSession, domain: str) -> None:
     """The domain has no failure that is eligible: done without a request."""
+    from resources.crawler.order import DomainReport
+
     frontier, now = session.storage.frontier, session.clock.now()
     counts = await session.storage.run(frontier.counts, domain)
     due = await session.storage.run(next_due, frontier, domain, now)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from crawl_assets.partitions import domains
 from crawl_assets.stages.metadata import seed_numbers
 from crawl_assets.stages.night import Night
-from resources.crawler.seeding import SeedReport
-from resources.crawler.session import CrawlSession
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    from resources.crawler.seeding import SeedReport
+    from resources.crawler.session import CrawlSession
 
 __all__ = ["ASSET", "SPEC", "seed"]
 

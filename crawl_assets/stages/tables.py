@@ -12,10 +12,9 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
-import duckdb
 
 from crawl_assets.partitions import domains
 from crawl_assets.stages.columns import item_schema, lineage
@@ -23,14 +22,15 @@ from crawl_assets.stages.night import Night
 from crawl_assets.stages.raw import ASSET as RAW
 from crawl_assets.stages.reading import reading
 from resources.extract.version import PARSER_VERSION
-from resources.warehouse.connection import WarehouseError
-from resources.warehouse.item_tables import item_types
-from resources.warehouse.load.load import DomainLoad, LoadReport, load_domains
-from resources.warehouse.parse.domain import ParseReport, parse_domain
-from resources.warehouse.parse.pool import ParserPool
-from resources.warehouse.publish.audit import AuditProblem, audit
-from resources.warehouse.publish.changes import TableChange, changes
 from resources.warehouse.statements import identifier
+
+if TYPE_CHECKING:  # imported where it is used: see definitions.py
+    import duckdb
+
+    from resources.warehouse.load.load import DomainLoad, LoadReport
+    from resources.warehouse.parse.domain import ParseReport
+    from resources.warehouse.publish.audit import AuditProblem
+    from resources.warehouse.publish.changes import TableChange
 
 __all__ = ["ITEMS", "LINKS", "PAGES", "SPECS", "TABLES", "Audited", "TableMaker"]
 
@@ -95,6 +95,8 @@ class TableMaker:
     """Parses and loads domains of one run. Use as a context manager; children and threads end with it."""
 
     def __init__(self, night: Night) -> None:
+        from resources.warehouse.parse.pool import ParserPool
+
         self._night = night
         # Children take whole cores; the fetch loop of the same run needs one too.
         processes = max(1, min(4, (os.cpu_count() or 2) - 1))
@@ -129,6 +131,8 @@ class TableMaker:
             stopping.cancel()
 
     def _parse(self, domain: str) -> ParseReport:
+        from resources.warehouse.parse.domain import parse_domain
+
         night = self._night
         return parse_domain(
             night.installation, domain, run_id=night.run_id, force=night.config.parse_all, pool=self._pool
@@ -136,6 +140,8 @@ class TableMaker:
 
     async def load(self, parsed: Mapping[str, ParseReport]) -> dict[str, tuple[DomainLoad, Audited]]:
         """Load and audit the domains together; those that fail fall."""
+        from resources.warehouse.connection import WarehouseError
+
         loop = asyncio.get_running_loop()
         try:
             report, audited = await loop.run_in_executor(self._thread, self._load, list(parsed))
@@ -152,6 +158,10 @@ class TableMaker:
         return {d: (report.domains[d], audited[d]) for d in parsed if d in audited}
 
     def _load(self, chosen: Sequence[str]) -> tuple[LoadReport, dict[str, Audited]]:
+        from resources.warehouse.item_tables import item_types
+        from resources.warehouse.load.load import load_domains
+        from resources.warehouse.publish.changes import changes
+
         night = self._night
 
         def go_on() -> bool:
@@ -191,6 +201,8 @@ class TableMaker:
         columns: Mapping[str, dg.TableSchema],
         changed: Sequence[TableChange],
     ) -> Audited:
+        from resources.warehouse.publish.audit import audit
+
         problems = audit(connection, domain, self._night.catalog.for_domain(domain), published=published)
         shown = {PAGES: "url, status, title", LINKS: "from_url, to_url, anchor"}
         previews = {t: _preview(connection, t, domain, shown.get(t, "*")) for t in (PAGES, LINKS, *kinds)}

@@ -13,7 +13,6 @@ from crawl_assets.automation.event_retention import forget_run, forgettable_runs
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.raw import ASSET as RAW
 from resources.crawler.liveness import worker_name
-from resources.crawler.upkeep import Kept, due_for_upkeep, keep_up
 
 __all__ = ["AT_MOST_S", "EVENTS_AT_MOST_S", "upkeep"]
 
@@ -53,6 +52,8 @@ async def _events(night: Night) -> None:
 
 async def _pages(night: Night) -> None:
     """Keep the stored pages of the run's domains in order; each that became smaller is observed on `raw_html`."""
+    from resources.crawler.upkeep import Kept, due_for_upkeep, keep_up
+
     frontier, pages = night.storage.frontier, night.storage.pages
     owner = worker_name()
 

@@ -42,6 +42,18 @@ def test_it_loads_without_a_warning() -> None:
     assert "Warning" not in found.stderr
 
 
+def test_what_only_runs_need_is_not_loaded_with_the_definitions() -> None:
+    code = (
+        "import sys\nfrom crawl_assets.definitions import defs\ndefs()\n"
+        "heavy = ('duckdb', 'numpy', 'pyarrow', 'pyreqwest', 'resources.crawler.crawl')\n"
+        "print(*(name for name in heavy if name in sys.modules))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert found.stdout.split() == []
+
+
 def test_every_stage_is_an_asset_of_its_own_that_says_what_to_do_when_red() -> None:
     graph = _fresh(lambda: defs().resolve_asset_graph())
     for key in STAGES:
