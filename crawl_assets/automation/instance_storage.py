@@ -34,6 +34,7 @@ from dagster._core.storage.asset_check_state import AssetCheckState
 from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, SqlEventLogStorageTable
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
+from dagster._core.storage.sqlite import create_db_conn_string
 from dagster._core.storage.sqlite_storage import (
     DagsterSqliteStorage,
     _event_logs_directory,
@@ -69,9 +70,10 @@ class BatchedEventLog(SqliteEventLogStorage):
     """See the module docstring."""
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+        # First: where there is no log yet, it is made, and connected to, right here.
+        self._kept = KeptConnections(create_db_conn_string(str(Path(base_dir).absolute()), INDEX_SHARD_NAME))
         super().__init__(base_dir, inst_data)
         os.environ.setdefault(BATCH_SIZE, str(TOGETHER))
-        self._kept = KeptConnections(self.conn_string_for_shard(INDEX_SHARD_NAME))
         self._partitions: dict[str, tuple[float, frozenset[str]]] = {}
         self._check_states = CheckStates(Path(self.path_for_shard(INDEX_SHARD_NAME)))
 

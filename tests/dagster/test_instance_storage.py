@@ -18,7 +18,7 @@ from dagster._core.storage.event_log import SqliteEventLogStorage
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, SqlEventLogStorageTable
 from sqlalchemy import select
 
-from crawl_assets.automation.instance_storage import BatchedEventLog
+from crawl_assets.automation.instance_storage import BatchedEventLog, NightlyStorage
 from crawl_assets.definitions import defs
 from crawl_assets.partitions import domains
 
@@ -173,3 +173,10 @@ def test_the_states_of_checks_are_those_dagster_computes(tmp_path: Path, fresh_i
         instance.report_runless_asset_event(dg.AssetMaterialization(asset, partition=KEYS[0]))
         again, plain = states()
         assert again == plain and again != ours
+
+
+def test_where_there_is_nothing_yet_it_is_made(tmp_path: Path) -> None:
+    for _ in range(2):
+        storage = NightlyStorage.from_local(str(tmp_path))
+        assert storage.event_log_storage.get_all_run_ids() == []
+        storage.dispose()
