@@ -12,6 +12,7 @@ from resources.frontier.base import FrontierError, WorkerBeat
 from resources.pacing.ledger.base import LedgerError
 from resources.pacing.pacer import Pacer
 
+from .heap import trim_heap
 from .lane import Lane
 from .merges.sample import sample_name
 from .order import CrawlOrder
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 SHARE_OF_LEASE = 3
 #: How often the queue lengths for the progress display are read: O(1) for each open domain.
 LOOK_S = 2.0
+#: How often free memory is given back: often enough that little gathers, seldom enough to cost a thousandth.
+TRIM_S = 6.0
 
 
 class Heartbeat:
@@ -46,6 +49,7 @@ class Heartbeat:
     async def run(self) -> None:
         """Beat until cancelled. A storage that fails for a while is the writer's to report."""
         last_beat = 0.0  # the first beat comes at once: a worker killed in its first seconds must be known
+        last_trim = self._clock.now()
         while True:
             try:
                 self.queues = await self._storage.run(self._look)
@@ -54,6 +58,9 @@ class Heartbeat:
                     await self._storage.run(self._beat, self._lane_states())
                     # In the loop's own thread: pacer and ledger belong to it. Only changed rows are written.
                     self._pacer.checkpoint(last_beat)
+                if self._clock.now() - last_trim >= TRIM_S:
+                    last_trim = self._clock.now()
+                    await self._storage.run(trim_heap)
             except (FrontierError, LedgerError) as error:
                 log.warning("heartbeat failed: %s", error)
             await self._clock.sleep(LOOK_S)
