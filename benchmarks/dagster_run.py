@@ -32,6 +32,8 @@ __all__ = ["main"]
 
 
 def _bare(folder: Path, seeds: dict[str, str]) -> float:
+    import resources.frontier.sqlite
+    import resources.pages.sqlite  # noqa: F401  # as below
     from resources.crawler.order import CrawlOrder
     from resources.crawler.session import CrawlSession
 
@@ -60,6 +62,11 @@ def _materialized(folder: Path, seeds: dict[str, str]) -> float:
     from dagster._core.execution.api import execute_run_iterator
     from dagster._core.instance.ref import InstanceRef
 
+    import resources.crawler.session
+    import resources.frontier.sqlite
+    import resources.pages.sqlite
+    import resources.planner.read
+    import resources.warehouse.parse  # noqa: F401  # loaded by a run when it works: belongs to its start
     from crawl_assets.automation.start import prepare
     from crawl_assets.commands.instance import dagster_home
 

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from dagster import AssetCheckEvaluation
 from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationPlanned
 from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
 from dagster._core.events.log import EventLogEntry
@@ -42,6 +43,7 @@ from dagster._core.storage.sqlite_storage import (
     _schedule_directory,
 )
 from dagster._serdes import ConfigurableClassData, serialize_value
+from sqlalchemy import bindparam
 from sqlalchemy.engine import Connection
 
 from crawl_assets.automation.check_states import CheckStates, create_index
@@ -57,6 +59,15 @@ TOGETHER = 2_000
 REMEMBERED_S = 2.0
 #: Dagster hands announcements over in batches of this size; 0, its default, means one by one.
 BATCH_SIZE = "DAGSTER_EVENT_BATCH_SIZE"
+
+#: Made once: SQLAlchemy takes as long to put a statement together as SQLite to execute it.
+_INSERT = SqlEventLogStorageTable.insert()
+_TELL = AssetCheckExecutionsTable.update().where(
+    AssetCheckExecutionsTable.c.asset_key == bindparam("of_asset"),
+    AssetCheckExecutionsTable.c.check_name == bindparam("of_check"),
+    AssetCheckExecutionsTable.c.run_id == bindparam("of_run"),
+    AssetCheckExecutionsTable.c.partition == bindparam("of_partition"),
+)
 
 _PLANNED = frozenset(
     {
@@ -113,15 +124,18 @@ class BatchedEventLog(SqliteEventLogStorage):
             super().store_event(event)
             return
         with self.run_connection(event.run_id) as connection:
-            connection.execute(self.prepare_insert_event(short))
+            connection.execute(_INSERT, self._event_to_row(short))
+        row, told = self._event_to_row(event), False
         with self.index_transaction() as connection:
-            stored = connection.execute(self.prepare_insert_event(event))
+            stored = connection.execute(_INSERT, row)
             assert stored.inserted_primary_key is not None  # one row, with a number of its own
             number = int(stored.inserted_primary_key[0])
             if event.dagster_event_type in ASSET_EVENTS:
                 self._store_asset_event_tags(connection, [event], [number])
                 self._store_asset_event(connection, event, number)
-        if event.dagster_event_type in ASSET_CHECK_EVENTS:
+            elif event.dagster_event_type is dg.DagsterEventType.ASSET_CHECK_EVALUATION:
+                told = _tell(connection, event, row, number)
+        if event.dagster_event_type in ASSET_CHECK_EVENTS and not told:
             self.store_asset_check_event(event, number)
 
     def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
@@ -131,14 +145,12 @@ class BatchedEventLog(SqliteEventLogStorage):
             return
         rows = [self._event_to_row(event) for event in events]
         with self.run_connection(events[0].run_id) as connection:
-            connection.execute(
-                SqlEventLogStorageTable.insert(), [self._event_to_row(e) for e in planned(events)]
-            )
+            connection.execute(_INSERT, [self._event_to_row(e) for e in planned(events)])
         checks: list[tuple[EventLogEntry, int]] = []
         newest: dict[str, tuple[EventLogEntry, int]] = {}
         with self.index_transaction() as connection:
             for event, row in zip(events, rows, strict=True):
-                stored = connection.execute(SqlEventLogStorageTable.insert(), row)
+                stored = connection.execute(_INSERT, row)
                 assert stored.inserted_primary_key is not None  # one row, with a number of its own
                 number = int(stored.inserted_primary_key[0])
                 if event.dagster_event_type in ASSET_CHECK_EVENTS:
@@ -200,6 +212,29 @@ class BatchedEventLog(SqliteEventLogStorage):
         keys: Iterable[str | None] = subset.get_partition_keys() if subset is not None else [None]
         with self.index_connection() as connection:
             connection.execute(AssetCheckExecutionsTable.insert(), [row | {"partition": key} for key in keys])
+
+
+def _tell(connection: Connection, event: EventLogEntry, row: Mapping[str, Any], number: int) -> bool:
+    """Write what a check found into the row that announced it; False: there is none, or it is about no partition."""
+    found = event.dagster_event.event_specific_data if event.dagster_event is not None else None
+    if not isinstance(found, AssetCheckEvaluation) or found.partition is None or not event.run_id:
+        return False
+    status = (
+        AssetCheckExecutionRecordStatus.SUCCEEDED if found.passed else AssetCheckExecutionRecordStatus.FAILED
+    )
+    target = found.target_materialization_data
+    values = {
+        "of_asset": found.asset_key.to_string(),
+        "of_check": found.check_name,
+        "of_run": event.run_id,
+        "of_partition": found.partition,
+        "execution_status": status.value,
+        "evaluation_event": row["event"],
+        "evaluation_event_timestamp": row["timestamp"],
+        "evaluation_event_storage_id": number,
+        "materialization_event_storage_id": target.storage_id if target is not None else None,
+    }
+    return connection.execute(_TELL, values).rowcount > 0
 
 
 def _announces(events: Sequence[EventLogEntry]) -> bool:
