@@ -1,6 +1,6 @@
 """What thousands of domains cost in Dagster: a launch, a first and a quiet night, and each page of the UI.
 
-    python -m benchmarks.domains [--domains 5000] [--work DIR] [--pages-only] [--idle SECONDS]
+    python -m benchmarks.domains [--domains 5000] [--work DIR] [--pages-only | --launch-only] [--idle SECONDS]
 
 Real daemon, webserver, run workers and browser over a web of small shops on loopback, each with a site file of its
 own. `--work` keeps the house, and `--pages-only` looks at its pages again without another night. Takes half an hour
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from benchmarks.domains.nights import Launched, folder_bytes, instance_of, night, shops, write_sites
+from benchmarks.domains.nights import Launched, folder_bytes, instance_of, launch, night, shops, write_sites
 from benchmarks.domains.pages import look, operator_pages
 from benchmarks.domains.processor import cpu_s, idle, webserver
 from crawl_assets.automation.schedules import FIRED_TAG
@@ -32,6 +32,9 @@ def main() -> None:
     parser.add_argument("--domains", type=int, default=5_000)
     parser.add_argument("--work", type=Path, default=None, help="keep the house here, or go on with it")
     parser.add_argument("--pages-only", action="store_true", help="no night: only look at the pages")
+    parser.add_argument(
+        "--launch-only", action="store_true", help="launch a night and end it when it is under way; no pages"
+    )
     parser.add_argument("--nights", type=int, default=2)
     parser.add_argument(
         "--part",
@@ -52,6 +55,15 @@ def main() -> None:
         write_sites(house.installation, domains)
         house.up()
         print(f"{len(domains):,} site files, instance up in {time.monotonic() - begin:.0f} s", flush=True)
+        if options.launch_only:
+            told = launch(house, domains)
+            print(
+                f"{told.runs} runs created after {told.created_s:.0f} s; as many as may crawl at once under way after "
+                f"{told.started_s:.0f} s",
+                flush=True,
+            )
+            house.kill()
+            return
         if not options.pages_only:
             print("\n| night | runs | launched | all under way | ended | how | event log |", flush=True)
             print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)

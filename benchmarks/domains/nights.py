@@ -17,11 +17,12 @@ import dagster as dg
 from dagster._core.storage.dagster_run import RunRecord
 
 from crawl_assets.automation.schedules import FIRED_TAG
+from crawl_assets.automation.start import CRAWL_RUNS
 from practice_site import SiteConfig, many_sites, practice_web_process, site_yaml
 from resources.installation import Installation
 from tests.dagster.operated import Operated, wait_for
 
-__all__ = ["Launched", "folder_bytes", "instance_of", "night", "shops", "write_sites"]
+__all__ = ["Launched", "folder_bytes", "instance_of", "launch", "night", "shops", "write_sites"]
 
 #: The port all shops listen on; the sites differ by their loopback address.
 PORT = int(os.environ.get("NIGHTCRAWL_BENCH_PORT", "8090"))
@@ -108,6 +109,27 @@ def night(
             max(r.end_time or zero for r in runs) - zero,
             statuses,
         )
+
+
+def launch(house: Operated, domains: list[str], *, within: timedelta = timedelta(minutes=2)) -> Launched:
+    """Let the schedule launch a night over all of them, and wait only until its last run is in the queue and as many are
+    under way as may be. The night is left as it is: `house.kill` ends it, and its runs are told lost."""
+    fires = (datetime.now(UTC) + within).replace(second=0, microsecond=0)
+    write_sites(house.installation, domains, dict.fromkeys(domains, f"{fires.minute} {fires.hour} * * *"))
+    filter_ = dg.RunsFilter(tags={FIRED_TAG: fires.strftime("%Y-%m-%dT%H:%MZ")})
+    with instance_of(house) as instance:
+
+        def complete() -> list[RunRecord] | None:
+            found = list(instance.get_run_records(filter_))
+            covered = sum(_width(r.dagster_run, domains) for r in found)
+            under_way = sum(r.start_time is not None for r in found)
+            return found if covered >= len(domains) and under_way >= min(len(found), CRAWL_RUNS) else None
+
+        runs = wait_for(complete, NIGHT_S, 1.0)
+        created = max(r.create_timestamp.timestamp() for r in runs)
+        started = sorted(r.start_time for r in runs if r.start_time is not None)[:CRAWL_RUNS]
+        zero = fires.timestamp()
+        return Launched(len(runs), created - zero, started[-1] - zero, float("nan"), {})
 
 
 def _width(run: dg.DagsterRun, domains: list[str]) -> int:

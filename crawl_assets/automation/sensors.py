@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,10 +16,13 @@ from crawl_assets.automation.nights import night_reports
 from crawl_assets.automation.range_requests import range_request
 from crawl_assets.automation.reconciliation import clear_lost_runs
 from crawl_assets.automation.schedules import NIGHT_TAG
+from crawl_assets.automation.site_versions import known_versions, remember_versions
 from crawl_assets.partitions import contiguous, domains, sync_partitions, usable_sites
 from crawl_assets.stages.pipeline import DOMAINS_PER_RUN
+from resources.frontier.base import Frontier
 from resources.installation_resource import InstallationResource
 from resources.site.catalog import Catalog
+from resources.site.load import Problem
 
 __all__ = ["SENSORS", "failure_alerts", "lost_runs", "site_files"]
 
@@ -41,12 +44,13 @@ OBSERVED_PER_TICK = 300
 def site_files(
     context: dg.SensorEvaluationContext, installation: InstallationResource
 ) -> dg.SensorResult | dg.SkipReason:
-    """One look. The cursor remembers the folder's signature and the extraction version of each domain."""
+    """One look. The cursor remembers the folder's signature, and where the extraction version of each domain is."""
     house = installation.installation()
     memory: dict[str, Any] = json.loads(context.cursor or "{}")
     signature, catalog, problems = usable_sites(house)
     wild = any(d.startswith("*.") for site in catalog for d in site.domains)
-    if signature == memory.get("signature") and not wild and not memory.get("more"):
+    long = isinstance(memory.get("versions"), dict)  # an earlier version's cursor: see site_versions.py
+    if signature == memory.get("signature") and not (wild or long or memory.get("more")):
         return dg.SkipReason("the site files are as they were")
     change = sync_partitions(context.instance, house)
     for problem in problems:
@@ -56,7 +60,24 @@ def site_files(
     for domain in change.retired:
         context.log.info(f"retired: {domain} (no site file covers it; data and history are kept)")
     keys = context.instance.get_dynamic_partitions(str(domains.name))
-    versions: dict[str, str] = memory.get("versions", {})
+    frontier = house.prepare().open_frontier()
+    try:
+        return _changed(context, keys, catalog, problems, memory, signature, frontier)
+    finally:
+        frontier.close()
+
+
+def _changed(
+    context: dg.SensorEvaluationContext,
+    keys: Sequence[str],
+    catalog: Catalog,
+    problems: Sequence[Problem],
+    memory: Mapping[str, Any],
+    signature: str,
+    frontier: Frontier,
+) -> dg.SensorResult:
+    """Observe the domains whose version is another one, and make the tables of those again that had one before."""
+    versions = known_versions(frontier, memory)
     now_versions = {d: site.extraction_version for d in keys if (site := catalog.for_domain(d)) is not None}
     fresh = [d for d in keys if now_versions.get(d, versions.get(d)) != versions.get(d)]
     batch = fresh[:OBSERVED_PER_TICK]
@@ -70,7 +91,8 @@ def site_files(
         for first, last, _ in contiguous(keys, again, DOMAINS_PER_RUN)
     ]
     more = len(fresh) > len(batch)
-    cursor = json.dumps({"signature": signature, "versions": versions, "more": more})
+    kept = remember_versions(frontier, memory, versions)
+    cursor = json.dumps({"signature": signature, "versions": kept, "more": more})
     skip = "; ".join(str(p) for p in problems) if problems and not requests and not events else None
     return dg.SensorResult(run_requests=requests, asset_events=events, cursor=cursor, skip_reason=skip)
 

@@ -7,7 +7,7 @@ import json
 import dagster as dg
 
 from crawl_assets.automation.sensors import site_files
-from crawl_assets.partitions import contiguous, domains, sync_partitions
+from crawl_assets.partitions import contiguous, domains, sync_partitions, usable_sites
 from resources.frontier.base import Discovery
 from resources.installation_resource import InstallationResource
 from resources.web.urls import key
@@ -93,7 +93,44 @@ def test_a_change_of_selectors_reparses_exactly_the_domains_it_concerns(house: H
     assert request.tags["dagster/asset_partition_range_start"] == "a.example"
     assert request.tags["dagster/asset_partition_range_end"] == "b.example"
     assert {e.partition for e in second.asset_events} == {"a.example", "b.example"}
-    assert set(json.loads(second.cursor or "{}")["versions"]) == {"a.example", "b.example", "c.example"}
+    assert isinstance(look(house, second.cursor), dg.SkipReason)
+
+
+def test_a_tick_that_broke_off_is_made_again_from_the_same_state(house: House) -> None:
+    """Dagster keeps the cursor last: what a lost tick remembered does not count."""
+    house.write_site(["a.example"])
+    first = look(house)
+    assert isinstance(first, dg.SensorResult)
+    house.write_site(["a.example"], structured_data=False)
+    cursor = first.cursor
+    for _ in range(3):
+        lost = look(house, first.cursor)
+        assert isinstance(lost, dg.SensorResult) and len(lost.run_requests or []) == 1
+        cursor = lost.cursor
+    assert isinstance(look(house, cursor), dg.SkipReason)
+
+
+def test_the_cursor_is_short_however_many_domains_there_are(house: House) -> None:
+    """Dagster keeps it with every tick and sends all of them to the sensor's page."""
+    many = [f"shop-{n}.example" for n in range(50)]
+    house.write_site(many, canaries=[])
+    first = look(house)
+    assert isinstance(first, dg.SensorResult) and len(first.cursor or "") < 200
+
+
+def test_a_cursor_of_an_earlier_version_goes_on(house: House) -> None:
+    """It had the versions in it."""
+    house.write_site(["a.example"], "one")
+    house.write_site(["b.example"], "two")
+    catalog = house.installation.catalog()
+    version = {d: s.extraction_version for d in ("a.example", "b.example") if (s := catalog.for_domain(d))}
+    signature, _, _ = usable_sites(house.installation)
+    known = {"signature": signature, "versions": version | {"b.example": "another"}, "more": False}
+    found = look(house, json.dumps(known))
+    assert isinstance(found, dg.SensorResult)
+    (request,) = found.run_requests or []
+    assert request.tags["dagster/asset_partition_range_start"] == "b.example"
+    assert isinstance(look(house, found.cursor), dg.SkipReason)
 
 
 def test_stretches_are_contiguous_and_bounded() -> None:
