@@ -48,7 +48,7 @@ from sqlalchemy.engine import Connection
 
 from crawl_assets.automation.check_states import CheckStates, create_index
 from crawl_assets.automation.kept_connections import KeptConnections, KeptRuns, KeptSchedules
-from crawl_assets.automation.run_log import in_short, planned
+from crawl_assets.automation.run_log import Passed, in_short, planned
 
 __all__ = ["BatchedEventLog", "NightlyStorage"]
 
@@ -85,6 +85,7 @@ class BatchedEventLog(SqliteEventLogStorage):
         self._kept = KeptConnections(create_db_conn_string(str(Path(base_dir).absolute()), INDEX_SHARD_NAME))
         super().__init__(base_dir, inst_data)
         os.environ.setdefault(BATCH_SIZE, str(TOGETHER))
+        self._passed = Passed()
         self._partitions: dict[str, tuple[float, frozenset[str]]] = {}
         self._check_states = CheckStates(Path(self.path_for_shard(INDEX_SHARD_NAME)))
 
@@ -123,8 +124,9 @@ class BatchedEventLog(SqliteEventLogStorage):
         if short is event:
             super().store_event(event)
             return
-        with self.run_connection(event.run_id) as connection:
-            connection.execute(_INSERT, self._event_to_row(short))
+        if not self._passed.together(event):
+            with self.run_connection(event.run_id) as connection:
+                connection.execute(_INSERT, self._event_to_row(short))
         row, told = self._event_to_row(event), False
         with self.index_transaction() as connection:
             stored = connection.execute(_INSERT, row)

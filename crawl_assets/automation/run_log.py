@@ -5,6 +5,8 @@ of metadata, each column of a table's schema and each step of its lineage is an 
 of a million in all. Dagster stores an event of an asset twice: in the log of its run, and in the log of all runs, from
 which the pages of assets, partitions and checks, the plots, sensors and conditions read. Only the first copy is short:
 it has every number but zeros, as text, and leaves out what is long. The event that is about no domain stays as it is.
+Checks that passed are three of five events of a night: the run says them in one line a domain (stages/verdicts.py), and
+its log has no event of each. One that failed has its event, and so has one that passed after it had failed in the run.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from dagster._core.events import (
 from dagster._core.events.log import EventLogEntry
 from dagster_shared.record import replace
 
-__all__ = ["LABEL", "in_short", "one_line", "planned"]
+__all__ = ["LABEL", "Passed", "in_short", "one_line", "planned"]
 
 #: The only entry of a short event, and where the others are.
 LABEL = "in short (all of it: on the asset's page, by partition)"
@@ -57,6 +59,26 @@ def in_short(event: EventLogEntry) -> EventLogEntry:
             event_specific_data=short, logging_tags={}, node_handle=None, step_handle=None
         )
     )
+
+
+class Passed:
+    """Tells which results of checks are said together, while runs of this process write."""
+
+    def __init__(self) -> None:
+        self._failed: set[tuple[str, dg.AssetCheckKey, str]] = set()
+
+    def together(self, event: EventLogEntry) -> bool:
+        """Whether the log of the run has no event of it. To be asked of every event, in their order."""
+        told = event.dagster_event
+        data = told.event_specific_data if told is not None else None
+        if told is None or told.step_key is None or not isinstance(data, AssetCheckEvaluation):
+            return False
+        if data.partition is None:
+            return False
+        place = (event.run_id, data.asset_check_key, data.partition)
+        if not data.passed:
+            self._failed.add(place)
+        return data.passed and place not in self._failed
 
 
 def planned(events: Sequence[EventLogEntry]) -> list[EventLogEntry]:

@@ -220,6 +220,10 @@ class Night:
         found = await self.call(lambda: self.instance.fetch_materializations(chosen, limit=1))
         return found.records[0] if found.records else None
 
+    async def said(self, words: str) -> None:
+        """A line of the run's log, when many are to come: they must not hold up the event loop."""
+        await self.call(self._telling.info, words)
+
     async def evaluated(self, evaluation: AssetCheckEvaluation) -> None:
         """One line of a check's history, ready to be written."""
         await self._tell(evaluation)

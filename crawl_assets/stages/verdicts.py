@@ -6,6 +6,8 @@ counts a check that a failed run planned and never evaluated as failed. So here
 * each evaluation names the materialization it is about;
 * what is known before its asset is materialized (canaries come before seeds) waits for the materialization, unless it
   takes the domain out: then there will be none, and it is told at once;
+* those that passed are said once more in the run's own log, in one line a domain: what Dagster would write there of
+  each is most of the log, which the page of the run reads whole (automation/run_log.py leaves it out);
 * at the end, for a domain that fell, the checks nobody came to say so and where it fell: red is what went wrong, and
   not everything behind it.
 """
@@ -43,6 +45,7 @@ class _Night(Protocol):
     def does(self, asset: str) -> bool: ...
     async def latest(self, asset: str, domain: str) -> dg.EventLogRecord | None: ...
     async def evaluated(self, evaluation: AssetCheckEvaluation) -> None: ...
+    async def said(self, words: str) -> None: ...
 
 
 class Verdicts:
@@ -52,6 +55,8 @@ class Verdicts:
         self._night = night
         self._waiting: dict[tuple[str, str], list[tuple[dg.AssetCheckSpec, Finding]]] = {}
         self._told: set[tuple[dg.AssetCheckKey, str]] = set()
+        self._passed: dict[str, dict[str, list[str]]] = {}
+        """Names of checks by domain and words."""
         self._targets: dict[tuple[str, str], AssetCheckEvaluationTargetMaterializationData | None] = {}
 
     async def add(self, spec: dg.AssetCheckSpec, domain: str, finding: Finding, *, at_once: bool) -> None:
@@ -69,7 +74,7 @@ class Verdicts:
             await self._tell(spec, domain, finding)
 
     async def close(self, specs: Iterable[dg.AssetCheckSpec]) -> None:
-        """Tell what still waits; for fallen domains, which of `specs` were not looked at."""
+        """Tell what still waits; for fallen domains, which of `specs` were not looked at; and what passed."""
         for (_, domain), findings in self._waiting.items():
             for spec, finding in findings:
                 await self._tell(spec, domain, finding)
@@ -80,9 +85,15 @@ class Verdicts:
             for spec in wanted:
                 if (spec.key, domain) not in self._told:
                     await self._tell(spec, domain, Finding(True, words))
+        for domain, passed in self._passed.items():
+            said = "; ".join(f"{', '.join(names)}: {words}" for words, names in passed.items())
+            await self._night.said(f"{domain}: checks passed: {said}")
+        self._passed.clear()
 
     async def _tell(self, spec: dg.AssetCheckSpec, domain: str, finding: Finding) -> None:
         self._told.add((spec.key, domain))
+        if finding.passed:
+            self._passed.setdefault(domain, {}).setdefault(finding.words, []).append(spec.name)
         await self._night.evaluated(
             AssetCheckEvaluation(
                 asset_key=spec.asset_key,

@@ -102,6 +102,27 @@ def test_a_check_that_passed_says_so_in_words_alone() -> None:
         assert told.description == "fine" and bool(told.metadata) is not passed
 
 
+def test_checks_that_passed_are_said_together_and_those_that_failed_before_by_themselves(
+    run: tuple[dg.DagsterInstance, str],
+) -> None:
+    """The check of the run has failed: that it passed when it was asked again has to be known to alerts and reports."""
+    instance, run_id = run
+    other = dg.AssetCheckKey(ASSET, "budget")
+    for key in (other, CHECK):
+        data = AssetCheckEvaluation(
+            key.asset_key, key.name, True, {}, description="as it should be", partition=DOMAIN
+        )
+        event = DagsterEvent("ASSET_CHECK_EVALUATION", "night", step_key="stages", event_specific_data=data)
+        instance.report_dagster_event(event, run_id)
+    found = of_run(instance, run_id, dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    told = [(e.asset_check_evaluation_data.check_name, e.asset_check_evaluation_data.passed) for e in found]
+    assert told == [(CHECK.name, False), (CHECK.name, True)]
+    for key in (other, CHECK):
+        (newest, *_) = instance.event_log_storage.get_asset_check_execution_history(key, limit=5)
+        assert newest.event is not None
+        assert newest.event.get_dagster_event().asset_check_evaluation_data.passed
+
+
 def test_pages_of_assets_and_checks_have_everything(run: tuple[dg.DagsterInstance, str]) -> None:
     instance, run_id = run
     (record,) = instance.fetch_materializations(ASSET, limit=5).records

@@ -34,5 +34,9 @@ def test_each_check_shows_its_domains_green_or_red_and_none_as_missing(house: Ho
                 assert found[Shown.FAILED] == red, spec.name
                 assert found[Shown.SUCCEEDED] == set(names) - red, spec.name
                 assert not found[Shown.EXECUTION_FAILED] and not found[Shown.SKIPPED], spec.name
+    newest = house.instance.get_runs(limit=1)[0].run_id
+    said = [e.user_message for e in house.instance.all_logs(newest) if "checks passed: " in e.user_message]
+    assert {line.partition(": ")[0] for line in said} == set(names) and len(said) == len(names)
+    assert "conservation" in said[0]
     passed, words = house.checks("fetched_pages", "conservation")[names[1]]
     assert passed and words == "not looked at: the domain fell at check canary"
