@@ -32,13 +32,6 @@ __all__ = ["PAGE_TIMEOUT_S", "ParseError", "ParserPool"]
 PAGE_TIMEOUT_S = 30.0
 #: How often hanging children are looked for.
 _LOOK_EVERY_S = 0.5
-#: Memory of a tree that glibc keeps for the next one instead of giving it back to the kernel, which has to clear it
-#: anew: 2 to 3 % of a parse, for 64 MB a process at most.
-_KEEP_MEMORY = {
-    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
-    "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
-    "MALLOC_TOP_PAD_": str(4 << 20),
-}
 #: Times that a chunk may kill children while no page is being parsed (full disk, no memory) before it is given up.
 _MAX_BLANK_DEATHS = 2
 
@@ -61,7 +54,6 @@ class _Child:
                 stdout=subprocess.PIPE,
                 pass_fds=(shared.fileno(),),
                 env={
-                    **_KEEP_MEMORY,
                     **os.environ,
                     "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
                     # numpy starts a thread a processor for matrices, which no page has.
