@@ -1,7 +1,7 @@
 """Rows gathered as columns and written as Parquet (zstd), one file a table and chunk of pages.
 
-Links are nearly all of the rows and repeat themselves, so their texts are interned and go into Arrow as
-dictionaries: a link costs four small numbers.
+Links are nearly all of the rows and repeat themselves, so Arrow makes dictionaries of their texts: a link costs four
+small numbers on disk.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -63,24 +64,6 @@ def _micros(seconds: float) -> int:
     return round(seconds * 1_000_000)
 
 
-class _Interned:
-    """A column of texts that repeat: positions in a list of distinct ones."""
-
-    __slots__ = ("_known", "positions")
-
-    def __init__(self) -> None:
-        self._known: dict[str, int] = {}
-        self.positions: list[int] = []
-
-    def add(self, text: str) -> int:
-        return self._known.setdefault(text, len(self._known))
-
-    def array(self) -> pa.Array:
-        return pa.DictionaryArray.from_arrays(
-            pa.array(self.positions, pa.int32()), pa.array(self._known, pa.string())
-        )
-
-
 class StagedRows:
     """Rows of one chunk of pages of one domain; `write` puts them on disk and counts them."""
 
@@ -88,8 +71,12 @@ class StagedRows:
         self._run_id = run_id
         self._kinds = {name: field_columns(kind) for name, kind in items.items()}
         self._pages: list[PageRow] = []
-        self._from, self._to, self._anchor, self._rel = _Interned(), _Interned(), _Interned(), _Interned()
+        #: Columns of `links`; those of a page that has any stand once with their number.
+        self._to: list[str] = []
+        self._anchor: list[str] = []
+        self._rel: list[str] = []
         self._in_scope: list[bool] = []
+        self._from: list[tuple[str, int]] = []
         self._structured: list[tuple[Any, ...]] = []
         self._rejected: list[tuple[Any, ...]] = []
         self._items: dict[str, list[tuple[Any, ...]]] = {}
@@ -111,17 +98,12 @@ class StagedRows:
             self._item(page.url, item, origin)
 
     def _add_links(self, url: str, found: ExtractedPage) -> None:
-        source = self._from.add(url)
-        to_add, to_put = self._to.add, self._to.positions.append
-        anchor_add, anchor_put = self._anchor.add, self._anchor.positions.append
-        rel_add, rel_put = self._rel.add, self._rel.positions.append
-        scope_put = self._in_scope.append
-        for target, anchor, rel, in_scope in found.links:
-            to_put(to_add(target))
-            anchor_put(anchor_add(anchor))
-            rel_put(rel_add(rel))
-            scope_put(in_scope)
-        self._from.positions.extend([source] * len(found.links))
+        to, anchor, rel, in_scope = zip(*found.links, strict=True)
+        self._to += to
+        self._anchor += anchor
+        self._rel += rel
+        self._in_scope += in_scope
+        self._from.append((url, len(to)))
 
     def _reject(self, url: str, row: RejectedRow, origin: tuple[Any, ...]) -> None:
         self._rejected.append((url, row.kind, row.index, row.field, row.reason, row.detail, row.raw, *origin))
@@ -129,16 +111,21 @@ class StagedRows:
     def _item(self, url: str, row: ItemRow, origin: tuple[Any, ...]) -> None:
         self._items.setdefault(row.kind, []).append((url, row.key, row.index, *row.values, *origin))
 
+    def _links(self) -> pa.Table:
+        sources, numbers = zip(*self._from, strict=True) if self._from else ((), ())
+        places = np.repeat(np.arange(len(numbers), dtype=np.int32), np.array(numbers, np.int64))
+        columns = {
+            "from_url": pa.DictionaryArray.from_arrays(pa.array(places), pa.array(sources, pa.string())),
+        }
+        for name, texts in (("to_url", self._to), ("anchor", self._anchor), ("rel", self._rel)):
+            columns[name] = pa.array(texts, pa.string()).dictionary_encode()
+        return pa.table({**columns, "in_scope": pa.array(self._in_scope, pa.bool_())})
+
     def write(self, folder: Path, chunk: int) -> dict[str, int]:
         """Write what there is; returns rows by table. The files are not durable yet: the manifest is later."""
         tables: dict[str, pa.Table] = {"parsed": _table(_PARSED, self._parsed)}
         tables["pages"] = _table(_PAGES, map(_PAGE_VALUES, self._pages))
-        tables["links"] = pa.table(
-            {
-                "from_url": self._from.array(), "to_url": self._to.array(), "anchor": self._anchor.array(),
-                "rel": self._rel.array(), "in_scope": pa.array(self._in_scope, pa.bool_()),
-            }
-        )  # fmt: skip
+        tables["links"] = self._links()
         tables["structured_data"] = _table(_STRUCTURED, self._structured)
         tables["rejected_items"] = _table(_REJECTED, self._rejected)
         for kind, items in self._items.items():
