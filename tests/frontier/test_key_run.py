@@ -41,10 +41,10 @@ def merged(
     return merge.finish([source.number for source in sources])
 
 
-def found(run: KeyRun, keys: list[bytes]) -> dict[bytes, int]:
+def found(run: KeyRun | Rows, keys: list[bytes]) -> dict[bytes, int]:
     places, there = run.places(*halves(keys))
     wanted = [key for key, is_there in zip(keys, there.tolist(), strict=True) if is_there]
-    return dict(zip(wanted, run.ids(places[there]), strict=True))
+    return dict(zip(wanted, run.ids_at(places[there]), strict=True))
 
 
 @settings(max_examples=80)
@@ -72,6 +72,17 @@ def test_a_merge_holds_what_all_held_but_what_is_gone(
     assert whole.header.beneath == tuple(run.number for run in runs)
     for run, rows in zip(runs, held, strict=False):
         assert found(run, asked) == rows
+
+
+@given(rows=st.sets(KEYS).flatmap(lambda keys: st.permutations(sorted(keys))), asked=st.lists(KEYS))
+def test_rows_in_memory_answer_like_a_dict_and_become_one_again(
+    rows: list[bytes], asked: list[bytes]
+) -> None:
+    ids = {key: number for number, key in enumerate(rows, 1 << 33)}
+    columns = Rows.of(rows, list(ids.values()))
+    assert found(columns, rows) == ids
+    assert found(columns, asked) == {key: ids[key] for key in asked if key in ids}
+    assert list(columns.by_id().items()) == list(ids.items())
 
 
 def test_random_keys_of_many_buckets_are_found_and_no_others(tmp_path: Path) -> None:

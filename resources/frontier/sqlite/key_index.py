@@ -6,26 +6,27 @@ every known one, and slow down as it outgrows the cache. Instead, as in the log-
 
 * `unswept`: keys of the newest rows, in a dict of this process only. It is rebuilt from the rows with an id
   above `sweep.done_to` when the index is first used, and caught up with other processes' new rows at the
-  start of each transaction. Nothing of it is ever the only copy. Those that a sweep takes are set apart: `sweeping`.
+  start of each transaction. Nothing of it is ever the only copy.
 * the runs: sorted files beside the database (`key_run`) for all rows up to `sweep.done_to`: a large one, and small
   ones above it (`key_levels`). When `unswept` has grown, the next small run is merged from it, a piece per
-  transaction. Deleted rows stand in `forgotten_key` until runs are made without them.
+  transaction; meanwhile, and until the next one begins, what it takes stays in memory as sorted columns. Deleted rows
+  stand in `forgotten_key` until runs are made without them.
 * `warm` and `cool`: keys that were lately found to have a row. Two generations: what is asked for again
   stays. A hit is exact, for a key keeps its row until `reset`, which raises `sweep.forgotten` and thereby
   empties these sets in every process.
 
 A crash loses the draft of a run and nothing else. Runs that are missing or damaged are made again from the rows.
 
-Costs: about 140 bytes for each of up to 115,000 unswept keys and of the 64,000 swept last, 100 for each of WARM_KEYS,
-and 14.4 of mapped memory for each that is in a run; 0.1-0.2 us a key that is in memory, 0.3 us more one that is looked
-up in the runs, and for each new one at ten million the copying of 18 others, some 0.5 us.
+Costs: about 140 bytes for each of up to 64,000 unswept keys, 24 for each of the 64,000 swept last, 100 for each of
+WARM_KEYS, and 14.4 of mapped memory for each that is in a run; 0.1-0.2 us a key that is in memory, 0.3 us more one that
+is looked up in the runs, and for each new one at ten million the copying of 18 others, some 0.5 us.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Sequence, Set
-from itertools import filterfalse, islice
+from collections.abc import Collection, Sequence
+from itertools import filterfalse
 from pathlib import Path
 
 from resources.frontier.sqlite.key_levels import KeyLevels
@@ -46,9 +47,8 @@ class KeyIndex:
         self._connection = connection
         self._levels = KeyLevels(connection, database)
         self._unswept: dict[bytes, int] = {}
-        self._sweeping: dict[bytes, int] = {}  # older than all in `unswept`
         self._warm: set[bytes] = set()
-        self._cool: Set[bytes] = set()
+        self._cool: set[bytes] = set()
         self._last_id = -1  # of the rows in these two; -1: not loaded
         self._done_to = self._number = self._forgotten = 0
         self._buried = False  # there are keys in `forgotten_key`
@@ -56,15 +56,14 @@ class KeyIndex:
 
     def __repr__(self) -> str:
         warm = len(self._warm) + len(self._cool)
-        unswept = len(self._sweeping) + len(self._unswept)
-        return f"<KeyIndex {unswept:,} unswept, {warm:,} warm, {self._levels}>"
+        return f"<KeyIndex {len(self._unswept):,} unswept, {warm:,} warm, {self._levels}>"
 
     # -- asking ------------------------------------------------------------------------------------
     def unmet(self, keys: Sequence[bytes]) -> set[bytes]:
         """Those keys that have no row."""
         self._catch_up()
         # Most links are known, and most of those from memory: these filters never enter Python code.
-        cold = filterfalse(self._sweeping.__contains__, filterfalse(self._warm.__contains__, keys))
+        cold = filterfalse(self._warm.__contains__, keys)
         rest = set(filterfalse(self._unswept.__contains__, cold))
         again = rest & self._cool
         rest -= again
@@ -75,9 +74,8 @@ class KeyIndex:
     def find(self, keys: Collection[bytes]) -> dict[bytes, int]:
         """The row ids of those keys that have a row."""
         self._catch_up()
-        found: dict[bytes, int] = {}
-        for rows in (self._sweeping, self._unswept):
-            found.update((key, rows[key]) for key in keys if key in rows)
+        unswept = self._unswept
+        found = {key: unswept[key] for key in keys if key in unswept}
         found.update(self._on_disk([key for key in keys if key not in found]))
         return found
 
@@ -145,7 +143,7 @@ class KeyIndex:
 
     # -- staying current ---------------------------------------------------------------------------
     def _drop(self) -> None:
-        self._unswept, self._sweeping, self._warm, self._cool = {}, {}, set(), set()
+        self._unswept, self._warm, self._cool = {}, set(), set()
         self._last_id = -1
         # What the failed transaction said of the runs may be untrue as well: ask again.
         self._number, self._forgotten = -1, -1
@@ -164,6 +162,8 @@ class KeyIndex:
         swept_by_another = number != self._number
         self._forgotten, self._done_to, self._number = forgotten, done_to, number
         if swept_by_another:
+            # Its sweep went to another row than the one going on here.
+            self._unswept = self._levels.unfinished() | self._unswept
             self._levels.follow(number, done_to)
         if self._last_id < 0:
             self._last_id = done_to
@@ -175,24 +175,20 @@ class KeyIndex:
         self._current = True
 
     def _shed(self) -> None:
-        """Let go of what another process has swept. Its sweep went to another row than the one going on here."""
-        done_to = self._done_to
-        every = (*self._sweeping.items(), *self._unswept.items())
-        self._keep_cool({key: row_id for key, row_id in every if row_id <= done_to})
-        self._sweeping, self._unswept = {}, {key: row_id for key, row_id in every if row_id > done_to}
+        """Let go of what another process has swept."""
+        done_to, every = self._done_to, self._unswept.items()
+        swept = [key for key, row_id in every if row_id <= done_to]
+        # The newest of those are as good a guess as any at what will be asked for next.
+        self._cool = set(swept[-WARM_KEYS:])
+        self._unswept = {key: row_id for key, row_id in every if row_id > done_to}
         self._last_id = max(self._last_id, done_to)
-
-    def _keep_cool(self, swept: dict[bytes, int]) -> None:
-        """The newest of those that were swept are as good a guess as any at what will be asked for next."""
-        few = len(swept) <= WARM_KEYS
-        self._cool = swept.keys() if few else set(islice(reversed(swept), WARM_KEYS))
 
     # -- sweeping ----------------------------------------------------------------------------------
     def _sweep(self, added: int) -> None:
         """Go on with merges, as far as so many new keys pay for."""
         if self._levels.due(len(self._unswept)):
             self._levels.begin(self._unswept, self._last_id, forgotten=self._buried)
-            self._sweeping, self._unswept = self._unswept, {}
+            self._unswept = {}
         done_to = self._levels.advance(added, self._last_id, forgotten=self._buried)
         if done_to is None:
             return
@@ -202,10 +198,7 @@ class KeyIndex:
             # Whatever goes on while rows are forgotten is a merge without them.
             self._connection.execute("DELETE FROM forgotten_key")
             self._buried = False
-        self._keep_cool(self._sweeping)
-        self._sweeping = {}
 
     def _stop_sweeping(self) -> None:
+        self._unswept = self._levels.unfinished() | self._unswept
         self._levels.abandon()
-        if self._sweeping:
-            self._unswept, self._sweeping = self._sweeping | self._unswept, {}

@@ -60,6 +60,7 @@ _PIECE = 16_384
 _ROWS_READ = 50_000
 
 _NOTHING = np.empty(0, np.uint64)
+_NO_ROWS = Rows(_NOTHING, _NOTHING, _NOTHING)
 
 
 @dataclass(slots=True)
@@ -90,31 +91,40 @@ class KeyLevels:
         self._committed: tuple[KeyRun, ...] = ()  # the runs when the last transaction ended
         self._sweep: _Going | None = None
         self._large: _Going | None = None
+        # What goes into the sweep, and after it what went into the last one: new URLs are linked most.
+        self._newest = _NO_ROWS
 
     def __repr__(self) -> str:
-        return f"<KeyLevels {', '.join(map(repr, self._runs))}>"
+        return f"<KeyLevels {', '.join(map(repr, self._runs))}; {len(self._newest):,} in memory>"
 
     # -- asking ------------------------------------------------------------------------------------
     def missing(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Those keys that are in no run."""
+        """Those keys that are in no run and not in the sweep."""
         rest = keys
         heads, tails = halves(keys)
-        for run in self._runs:
+        parts: tuple[Rows | KeyRun, ...] = (self._newest, *self._runs)
+        for part in parts:
             if not len(rest):
                 break
-            absent = ~run.places(heads, tails)[1]
+            absent = ~part.places(heads, tails)[1]
             rest = list(compress(rest, absent.tolist()))
             heads, tails = heads[absent], tails[absent]
         return set(rest)
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, int]:
-        """The row ids of those keys that are in a run; the row of a forgotten key may be gone."""
+        """The row ids of those keys that are in a run or in the sweep; the row of a forgotten key may be gone."""
         found: dict[bytes, int] = {}
         heads, tails = halves(keys)
-        for run in self._runs:
-            at, there = run.places(heads, tails)
-            found.update(zip(compress(keys, there.tolist()), run.ids(at[there]), strict=True))
+        # The newest last: a key that was forgotten and met again has its old row in a run.
+        parts: tuple[Rows | KeyRun, ...] = (*self._runs, self._newest)
+        for part in parts:
+            at, there = part.places(heads, tails)
+            found.update(zip(compress(keys, there.tolist()), part.ids_at(at[there]), strict=True))
         return found
+
+    def unfinished(self) -> dict[bytes, int]:
+        """The keys of the sweep that is going on, with their ids and in order of these: they are in no run yet."""
+        return self._newest.by_id() if self._sweep is not None else {}
 
     # -- which runs there are ----------------------------------------------------------------------
     def follow(self, number: int, done_to: int) -> None:
@@ -197,7 +207,7 @@ class KeyLevels:
             dropped = np.fromiter((row_id for (row_id,) in ids), np.uint64)
         elif self._runs and len(self._runs[-1]) < FULL_AT:
             sources = self._runs[-1:]
-        rows = Rows.of(list(unswept), list(unswept.values()))
+        rows = self._newest = Rows.of(list(unswept), list(unswept.values()))
         merge = Merge(self._database, _new_number(), sources, rows, dropped, last_id)
         # Processes that do not live long leave more than one sweep behind: the more there is, the faster.
         spread = (_SPREAD_OF_ALL if forgotten else _SPREAD) * SWEEP_AT * min(SWEEP_AT / len(unswept), 1)
@@ -256,6 +266,7 @@ class KeyLevels:
         self._drop_large()
 
     def _drop_sweep(self) -> None:
+        self._newest = _NO_ROWS
         if self._sweep is not None:
             self._sweep.merge.abandon()
             self._sweep = None

@@ -80,6 +80,35 @@ class Rows:
     def __len__(self) -> int:
         return len(self.heads)
 
+    def by_id(self) -> dict[bytes, int]:
+        """As Python's values again, in order of the ids."""
+        order = np.argsort(self.ids)
+        both = np.column_stack((self.heads[order], self.tails[order])).astype(">u8").tobytes()
+        keys = [both[at : at + 16] for at in range(0, len(both), 16)]
+        return dict(zip(keys, self.ids[order].tolist(), strict=True))
+
+    def places(self, heads: Words, tails: Words) -> tuple[Places, NDArray[np.bool_]]:
+        """Where each key is, and whether it is there at all: a binary search, some 0.1 us among 64,000."""
+        found = np.zeros(len(heads), np.bool_)
+        at = self.heads.searchsorted(heads)
+        open_ones = np.flatnonzero(at < len(self))
+        # As in a run: keys that agree in their first half are compared one after another.
+        while len(open_ones):
+            here = at[open_ones]
+            same = self.heads.take(here) == heads[open_ones]
+            open_ones, here = open_ones[same], here[same]
+            equal = self.tails.take(here) == tails[open_ones]
+            found[open_ones[equal]] = True
+            open_ones = open_ones[~equal]
+            at[open_ones] += 1
+            open_ones = open_ones[at[open_ones] < len(self)]
+        return at, found
+
+    def ids_at(self, places: Places) -> list[int]:
+        """The row ids at these places."""
+        found: list[int] = self.ids.take(places).tolist()
+        return found
+
 
 def halves(keys: Sequence[bytes]) -> tuple[Words, Words]:
     """First and second halves as numbers that sort like the bytes."""
@@ -252,7 +281,7 @@ class KeyRun:
             open_ones = open_ones[at[open_ones] < ends[open_ones]]
         return at, found
 
-    def ids(self, places: Places) -> list[int]:
+    def ids_at(self, places: Places) -> list[int]:
         """The row ids at these places."""
         ids: list[int] = self._ids.take(places).tolist()
         self._ids_touched += len(ids)
