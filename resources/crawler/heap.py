@@ -1,7 +1,7 @@
 """Memory that malloc has free and keeps, given back to the kernel now and then.
 
 Pages of all sizes come and go in several threads, beside caches that stay: what is free lies in pieces between them. In
-100,000 pages that grew to fifty megabytes (of 250), and differed by thirty from one crawl to the next.
+100,000 pages that grew to fifty megabytes of 250, and it differed by thirty from one crawl to the next.
 
 glibc alone has the call; elsewhere nothing is done. Cost: a millisecond or two, no GIL held, and the pages that are used
 again are handed out by the kernel again (0.2 µs for each KB).
