@@ -8,7 +8,10 @@ import sqlite3
 import threading
 import time
 
+import pytest
+
 from resources.warehouse.parse import ParserPool, parse_domain
+from resources.warehouse.storage.folder import FolderTables
 from tests.warehouse.shop import DOMAIN, SITE, Shop, lamp_page
 
 #: Cubic in the number of siblings: 4,000 take a minute.
@@ -74,3 +77,23 @@ def test_damaged_bodies_are_left_out_and_read_again_later(shop: Shop) -> None:
     report = shop.night("r2")
     assert (report.parsed, report.missing) == (1, 1)
     assert shop.rows("SELECT sku FROM lamp") == [("L2",)]
+
+
+def test_what_a_failed_step_left_running_is_no_part_of_the_next(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(80):
+        shop.put(f"/lamp/{number}", lamp_page(f"L{number}"))
+
+    def fail(tables: FolderTables, files: object) -> None:
+        raise OSError("no space left")
+
+    with ParserPool(shop.installation, shop.installation.catalog(), 2) as pool:
+        with monkeypatch.context() as patched:
+            patched.setattr(FolderTables, "settle", fail)
+            with pytest.raises(OSError, match="no space left"):
+                parse_domain(shop.installation, DOMAIN, run_id="r1", pool=pool)
+        report = parse_domain(shop.installation, DOMAIN, run_id="r2", pool=pool)
+    assert (report.parsed, report.rows["pages"], report.items) == (80, 80, 80)
+    shop.load()
+    assert shop.rows("SELECT count(*), count(DISTINCT url) FROM pages") == [(80, 80)]

@@ -6,6 +6,7 @@ import itertools
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,19 +117,21 @@ def _stage(
 ) -> None:
     name = f"{file_name(run_id)[:60]}-{uuid.uuid4().hex[:12]}"
     folder = tables.folders.staging_of(report.domain) / name
-    for done, lost in pool.run(_chunks(scan, store, pool.processes, report, folder, run_id)):
-        report.missing += done.missing
-        report.errors += done.errors
-        report.lost += [_told(page) for page in lost]
-        if len(report.lost) > _MAX_LOST:
-            url, reason, detail = report.lost[-1]
-            raise ParseError(
-                f"{len(report.lost)} pages of {report.domain} ended their parser, the last one {url} ({reason}: {detail}). "
-                f"A selector of site {site.name} may be too costly (:has, several ~): make it simpler"
-            )
-        for table, count in done.counts.items():
-            report.rows[table] = report.rows.get(table, 0) + count
-        tables.settle(folder / chunk_file(table, done.number) for table in done.counts)
+    chunks = _chunks(scan, store, pool.processes, report, folder, run_id)
+    with closing(pool.run(chunks)) as results:
+        for done, lost in results:
+            report.missing += done.missing
+            report.errors += done.errors
+            report.lost += [_told(page) for page in lost]
+            if len(report.lost) > _MAX_LOST:
+                url, reason, detail = report.lost[-1]
+                raise ParseError(
+                    f"{len(report.lost)} pages of {report.domain} ended their parser, the last one {url} ({reason}: {detail}). "
+                    f"A selector of site {site.name} may be too costly (:has, several ~): make it simpler"
+                )
+            for table, count in done.counts.items():
+                report.rows[table] = report.rows.get(table, 0) + count
+            tables.settle(folder / chunk_file(table, done.number) for table in done.counts)
     report.parsed = report.rows.get("parsed", 0)
     report.unchanged, report.gone = scan.unchanged, len(scan.gone)
     if not scan.gone and not folder.exists():

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from types import TracebackType
 from typing import BinaryIO, cast
 
@@ -144,13 +144,22 @@ class ParserPool:
     def pids(self) -> list[int]:
         return [child.process.pid for child in self._children]
 
-    def run(self, chunks: Iterable[Chunk]) -> Iterator[tuple[ChunkDone, list[LostPage]]]:
+    def run(self, chunks: Iterable[Chunk]) -> Generator[tuple[ChunkDone, list[LostPage]], None, None]:
         """Parse chunks (numbers unique per call) and give each one's result, in the order in which they end.
 
         Chunks are taken as children become free, and one ahead, which is made while they work. ParseError: one
-        cannot be parsed for a reason that is no page's fault.
+        cannot be parsed for a reason that is no page's fault. Whoever does not take all results closes the iterator:
+        children that are still at a chunk are ended then, so that nobody else is given what becomes of it.
         """
-        source = iter(chunks)
+        try:
+            yield from self._results(iter(chunks))
+        finally:
+            for child in [child for child in self._children if child.chunk is not None]:
+                self._children.remove(child)
+                child.process.kill()
+                child.stop()
+
+    def _results(self, source: Iterator[Chunk]) -> Iterator[tuple[ChunkDone, list[LostPage]]]:
         waiting: deque[Chunk] = deque()
         self._blank_deaths.clear()
         while self._hand_out(waiting, source):
