@@ -7,7 +7,8 @@ and adds one domain after another to a set that it copies each time. Here
   it costs depends on the number of domains, not of nights;
 * domains are gathered first and become a set once;
 * what was found is remembered until something is written to the database (`Unchanged`): the pages ask for the same
-  dozen checks again and again, and in the morning nothing is written.
+  dozen checks again and again, and in the morning nothing is written. After that, a state is made anew only where its
+  records are others.
 """
 
 from __future__ import annotations
@@ -76,16 +77,28 @@ def create_index(connection: Connection) -> None:
         connection.execute(statement)
 
 
-class Latest(NamedTuple):
-    """The latest record of a check for one domain. `made`, `about`: numbers of events: the newest materialization, and
-    the one the record is about."""
+#: The latest record of a check for one domain: domain, status, run, number of its event, and of the materialization it is
+#: about. Plain tuples: there are tens of thousands.
+Latest = tuple[str, str, str, int, int | None]
 
-    domain: str
-    status: str
-    run_id: str
-    event: int
-    about: int | None
-    made: int | None
+
+class Records(NamedTuple):
+    """What the state of a check is made of. `made`: the number of the newest materialization of each domain."""
+
+    latest: Sequence[Latest]
+    made: Mapping[str, int | None]
+
+    def digest(self) -> int:
+        """The same for the same records; of others with a chance of one in 10^19."""
+        return hash((tuple(self.latest), tuple(self.made.items())))
+
+
+class Known(NamedTuple):
+    """A state, the version of the database it was found in, and the digest of what it was made of."""
+
+    version: tuple[int, int]
+    digest: int
+    state: AssetCheckState
 
 
 class Unchanged:
@@ -122,7 +135,7 @@ class CheckStates:
 
     def __init__(self, path: Path) -> None:
         self._unchanged = Unchanged(path)
-        self._known: dict[Key, tuple[tuple[int, int], AssetCheckState]] = {}
+        self._known: dict[Key, Known] = {}
         self._indexed = False
 
     def close(self) -> None:
@@ -145,21 +158,31 @@ class CheckStates:
         missing: dict[dg.AssetCheckKey, dg.DynamicPartitionsDefinition] = {}
         for key, each in partitions.items():
             found = self._known.get((key, str(each.name)))
-            if found is not None and found[0] == version and not found[1].in_progress_runs:
-                states[key] = found[1]
+            if found is not None and found.version == version and not found.state.in_progress_runs:
+                states[key] = found.state
             else:
                 missing[key] = each
-        for key, state in _states(instance, missing, _latest(connection, missing)).items():
+        anew: dict[dg.AssetCheckKey, Records] = {}
+        digests: dict[dg.AssetCheckKey, int] = {}
+        for key, records in _latest(connection, missing).items():
+            place = key, str(missing[key].name)
+            found, digests[key] = self._known.get(place), records.digest()
+            if found is not None and found.digest == digests[key] and not found.state.in_progress_runs:
+                states[key] = found.state  # what was written was about something else
+                self._known[place] = found._replace(version=version)
+            else:
+                anew[key] = records
+        for key, state in _states(instance, missing, anew).items():
             states[key] = state
-            self._known[key, str(missing[key].name)] = version, state
+            self._known[key, str(missing[key].name)] = Known(version, digests[key], state)
         return states
 
 
 def _latest(
     connection: Connection, partitions: Mapping[dg.AssetCheckKey, dg.DynamicPartitionsDefinition]
-) -> dict[dg.AssetCheckKey, list[Latest]]:
+) -> dict[dg.AssetCheckKey, Records]:
     made: dict[tuple[str, str], dict[str, int | None]] = {}
-    found: dict[dg.AssetCheckKey, list[Latest]] = {}
+    found: dict[dg.AssetCheckKey, Records] = {}
     for key, each in partitions.items():
         asset, name = key.asset_key.to_string(), str(each.name)
         if (asset, name) not in made:
@@ -167,11 +190,8 @@ def _latest(
             rows = _rows(connection, _MATERIALIZED, asset=asset, partitions=name)
             # Numbers begin at 1: 0 is none.
             made[asset, name] = {domain: max(newest or 0, whole or 0) or None for domain, newest in rows}
-        newest_of = made[asset, name]
-        found[key] = [
-            Latest._make((*row, newest_of.get(row[0])))
-            for row in _rows(connection, _LATEST, asset=asset, name=key.name, partitions=name)
-        ]
+        records = _rows(connection, _LATEST, asset=asset, name=key.name, partitions=name)
+        found[key] = Records(records, made[asset, name])
     return found
 
 
@@ -188,22 +208,24 @@ def _rows(connection: Connection, query: str, **parameters: str) -> list[Any]:
 def _states(
     instance: dg.DagsterInstance,
     partitions: Mapping[dg.AssetCheckKey, dg.DynamicPartitionsDefinition],
-    records: Mapping[dg.AssetCheckKey, Sequence[Latest]],
+    records: Mapping[dg.AssetCheckKey, Records],
 ) -> dict[dg.AssetCheckKey, AssetCheckState]:
-    planned = {r.run_id for each in records.values() for r in each if r.status == _PLANNED}
+    planned = {
+        run_id for each in records.values() for _, status, run_id, *_ in each.latest if status == _PLANNED
+    }
     found = (
         instance.get_runs(dg.RunsFilter(run_ids=sorted(planned), statuses=list(FINISHED_STATUSES)))
         if planned
         else []
     )
     ended = {run.run_id: run.status for run in found}
-    return {key: _state(key, each, records[key], ended) for key, each in partitions.items()}
+    return {key: _state(key, partitions[key], each, ended) for key, each in records.items()}
 
 
 def _state(
     key: dg.AssetCheckKey,
     partitions: dg.PartitionsDefinition,
-    records: Sequence[Latest],
+    records: Records,
     ended: Mapping[str, dg.DagsterRunStatus],
 ) -> AssetCheckState:
     """Numbered cases of a domain's latest record: 1. planned, in a run; 2. about an older materialization: nothing is
@@ -214,7 +236,8 @@ def _state(
     in_progress, passed, failed = (
         chosen[status] for status in (Resolved.IN_PROGRESS, Resolved.SUCCEEDED, Resolved.FAILED)
     )
-    for domain, status, run_id, event, about, made in records:
+    for domain, status, run_id, event, about in records.latest:
+        made = records.made.get(domain)
         latest = max(latest, event, made or 0)
         if status == _PLANNED:
             in_progress.append(domain)

@@ -173,6 +173,8 @@ def test_the_states_of_checks_are_those_dagster_computes(tmp_path: Path, fresh_i
         instance.report_runless_asset_event(dg.AssetMaterialization(asset, partition=KEYS[0]))
         again, plain = states()
         assert again == plain and again != ours
+        instance.report_runless_asset_event(dg.AssetMaterialization("published", partition=KEYS[0]))
+        assert states()[0] is again, "what was written was about something else, and it was made anew"
 
 
 def test_where_there_is_nothing_yet_it_is_made(tmp_path: Path) -> None:
