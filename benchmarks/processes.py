@@ -1,6 +1,6 @@
 """Two worker processes beside one: pages per second of the whole, on domains that are shared out.
 
-    python -m benchmarks.processes [--pages 20000] [--most 2] [--one-processor-each] [--work DIR]
+    python -m benchmarks.processes [--pages 20000] [--most 2] [--one-processor-each] [--apart] [--work DIR]
 
 Made pages of 10 KB with 50 links, unlimited pace, as many domains as the most workers; each worker crawls its share
 of them from the same data folder. With two processors in all, nginx and whatever else runs take their part of them:
@@ -9,7 +9,8 @@ would fetch on processors of their own, by what a page costs them.
 
 A worker left to itself keeps more than one processor busy (compression, SQLite and the transport have threads).
 `--one-processor-each` holds each to a processor of its own, as a container with a limit of one CPU is held: what a
-further processor brings, and not what is left of the first one's.
+further processor brings, and not what is left of the first one's. `--apart` gives each worker a data folder of its own:
+what the machine has for workers that share nothing, and so the most that those who share one folder could reach.
 """
 
 from __future__ import annotations
@@ -44,20 +45,29 @@ class Measured:
 
 
 def crawl(
-    folder: Path, seeds: dict[str, str], workers: int, expected: int | None, server: list[str], *, held: bool
+    folder: Path,
+    seeds: dict[str, str],
+    workers: int,
+    expected: int | None,
+    server: list[str],
+    *,
+    held: bool,
+    apart: bool,
 ) -> Measured:
     """One crawl by so many workers, from the first start to the last end. `server`: the process ids of nginx.
 
-    `held`: each worker to a processor of its own.
+    `held`: each worker to a processor of its own. `apart`: each worker in a folder of its own.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    installation(folder, seeds).prepare()
+    places = [folder / str(number) if apart else folder for number in range(workers)]
+    for place in places:
+        installation(place, seeds).prepare()
     pairs = [f"{domain}={seed}" for domain, seed in seeds.items()]
     begin, before = time.monotonic(), sum(map(cpu_of, server))
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     processes = []
-    for number in range(workers):
-        command = [sys.executable, "-m", "benchmarks.throughput.our_crawl", str(folder), "1", *pairs]
+    for number, place in enumerate(places):
+        command = [sys.executable, "-m", "benchmarks.throughput.our_crawl", str(place), "1", *pairs]
         command += ["--share", f"{number}/{workers}"]
         if held:
             command = ["taskset", "--cpu-list", str(number), *command]
@@ -71,10 +81,13 @@ def crawl(
     return Measured(pages / seconds, used / pages * 1000, served / pages * 1000)
 
 
-def compare(work: Path, pages: int, most: int, *, held: bool = False) -> Iterator[tuple[int, Measured]]:
+def compare(
+    work: Path, pages: int, most: int, *, held: bool = False, apart: bool = False
+) -> Iterator[tuple[int, Measured]]:
     """One worker, two, and so on to `most`, on the same pages; as each is measured.
 
     `held`: each worker to a processor of its own. ValueError if there are fewer processors than workers then.
+    `apart`: each worker in a folder of its own.
     """
     if held and most > (os.cpu_count() or 1):
         raise ValueError(f"{most} workers cannot have a processor each: there are {os.cpu_count()}")
@@ -83,7 +96,10 @@ def compare(work: Path, pages: int, most: int, *, held: bool = False) -> Iterato
         master = (work / "nginx" / "nginx.pid").read_text().strip()
         server = [master, *Path(f"/proc/{master}/task/{master}/children").read_text().split()]
         for workers in range(1, most + 1):
-            yield workers, crawl(work / "crawl", chosen.seeds, workers, chosen.count, server, held=held)
+            yield (
+                workers,
+                crawl(work / "crawl", chosen.seeds, workers, chosen.count, server, held=held, apart=apart),
+            )
 
 
 def main() -> None:
@@ -91,12 +107,14 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=20_000)
     parser.add_argument("--most", type=int, default=2)
     parser.add_argument("--one-processor-each", action="store_true", help="hold each worker to one processor")
+    parser.add_argument("--apart", action="store_true", help="give each worker a data folder of its own")
     parser.add_argument("--work", type=Path, default=None)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="processes-") as temporary:
         one: Measured | None = None
         folder = options.work or Path(temporary)
-        for workers, found in compare(folder, options.pages, options.most, held=options.one_processor_each):
+        held, apart = options.one_processor_each, options.apart
+        for workers, found in compare(folder, options.pages, options.most, held=held, apart=apart):
             one = one or found
             print(
                 f"{workers} workers: {found.rate:,.0f} pages/s, {found.rate / one.rate:.2f} times one; CPU s per "

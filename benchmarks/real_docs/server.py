@@ -48,10 +48,15 @@ http {{
 def serve(
     work: Path, *, gzip: bool = False, packages: Sequence[DocPackage] = PACKAGES, workers: int = 1
 ) -> Iterator[Path]:
-    """Run nginx over the packages while the block runs; yields its access log."""
+    """Run nginx over the packages while the block runs; yields its access log.
+
+    RuntimeError if it cannot start, as when another server has an address.
+    """
     work.mkdir(parents=True, exist_ok=True)
     log = work / "access.log"
-    log.unlink(missing_ok=True)
+    started = work / "nginx.pid"
+    for old in (log, started):
+        old.unlink(missing_ok=True)
     servers = "".join(_SERVER.format(address=p.address, port=PORT, root=p.folder) for p in packages)
     config = work / "nginx.conf"
     config.write_text(
@@ -65,14 +70,12 @@ def serve(
         ["/usr/sbin/nginx", "-p", str(work), "-e", str(work / "error.log"), "-c", str(config)]
     )
     try:
-        for _ in range(100):
-            try:
-                urllib.request.urlopen(packages[0].seed, timeout=1).close()
-                break
-            except OSError:
-                if process.poll() is not None:
-                    raise RuntimeError(f"nginx did not start: see {work}/error.log") from None
-                time.sleep(0.05)
+        # It is written once all addresses are bound: an answer alone may come from another server on them.
+        while not started.exists():
+            if process.poll() is not None:
+                raise RuntimeError(f"nginx did not start: see {work}/error.log")
+            time.sleep(0.05)
+        urllib.request.urlopen(packages[0].seed, timeout=10).close()
         yield log
     finally:
         process.terminate()
