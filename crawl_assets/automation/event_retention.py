@@ -1,4 +1,4 @@
-"""Old events of Dagster's SQLite event log, forgotten: otherwise it grows by some 235 kB a domain and night, for ever.
+"""Old events of Dagster's SQLite event log, forgotten: otherwise it grows by some 200 kB a domain and night, for ever.
 
 Once a run ended more than `kept_days` ago, its own log is deleted (the file of its shard), and so are those of its
 events in the log of all runs that a later one has replaced: the same kind of event about the same partition of the same
