@@ -33,14 +33,11 @@ __all__ = ["ParseReport", "parse_domain"]
 
 #: Pages that are lost work when a child dies, against files per table: half a second of one core.
 _CHUNK = 500
-#: Smaller chunks than this cost more in files than they gain in balance.
+#: Smaller chunks than this cost more in files than they gain in balance: 3 ms each, as much as four pages.
 _SMALLEST_CHUNK = 25
 #: Pages that are brought into the order of the store together: some megabytes of heads. Bodies that are compressed
 #: together come to one worker one after another then, and are decompressed once.
 _ORDERED = 4_000
-#: From so many pages on the first chunks are small and taken as they come: all processes work while the heads of the
-#: others are read and ordered, 20 ms for a thousand.
-_MANY = 400
 #: Pages that may each cost their parser its life. More than these are not the pages' fault but a selector's or ours.
 _MAX_LOST = 20
 
@@ -152,12 +149,10 @@ def _chunks(
 ) -> Iterator[Chunk]:
     """Chunks made as they are asked for: each a share of the pages that are left, so that all processes end at about
     the same time whatever their pages cost, with few files for the bulk of them."""
+    heads = _in_stored_order(scan, store)
     left, _, _ = store.counts(report.domain)
-    small = processes if left >= _MANY else 0
-    heads = _in_stored_order(scan, store, small * _SMALLEST_CHUNK)
     for number in itertools.count():
-        share = 0 if number < small else left // (processes * 2)
-        size = max(_SMALLEST_CHUNK, min(_CHUNK, share))
+        size = max(_SMALLEST_CHUNK, min(_CHUNK, left // (processes * 2)))
         left = max(0, left - size)
         some = list(itertools.islice(heads, size))
         if not some:
@@ -168,10 +163,8 @@ def _chunks(
         yield Chunk(number, report.domain, run_id, folder, some)
 
 
-def _in_stored_order(scan: ChangeScan, store: PageStore, first: int) -> Iterator[PageHead]:
-    """`first`: pages ahead of the others."""
+def _in_stored_order(scan: ChangeScan, store: PageStore) -> Iterator[PageHead]:
     heads = iter(scan)
-    yield from store.stored_order(list(itertools.islice(heads, first)))
     while some := list(itertools.islice(heads, _ORDERED)):
         yield from store.stored_order(some)
 
