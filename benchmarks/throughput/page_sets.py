@@ -79,9 +79,13 @@ def made(folder: Path, pages: int, sites: int = 2) -> PageSet:
 
 
 def _name(number: int) -> str:
-    """Of words: what a run of numbers is worth is a question for the guard against traps, not for this."""
-    first, rest = number % 25, number // 25
-    return f"{_WORDS[first]}-{_WORDS[rest % 25]}-{_WORDS[rest // 25 % 25]}.html"
+    """Of three words or more: what a run of numbers is worth is a question for the guard against traps, not for this."""
+    words = [_WORDS[number % 25], _WORDS[number // 25 % 25], _WORDS[number // 625 % 25]]
+    rest = number // 15_625
+    while rest:
+        words.append(_WORDS[rest % 25])
+        rest //= 25
+    return f"{'-'.join(words)}.html"
 
 
 def _make(root: Path, count: int, rng: random.Random) -> None:
