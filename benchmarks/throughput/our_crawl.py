@@ -11,6 +11,7 @@ second night on every page is asked for again, as if it were due.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -39,7 +40,10 @@ def installation(folder: Path, seeds: dict[str, str]) -> Installation:
         "allow_private_addresses": ["127.0.0.0/8"],
         "items": {"page": {"fields": {"heading": {"css": "h1"}}}},
     }
-    (sites / "bench.yaml").write_text(yaml.safe_dump(document, sort_keys=False))
+    # Whole at every moment: several workers may start at once, and each writes it.
+    draft = sites / f".bench.{os.getpid()}"
+    draft.write_text(yaml.safe_dump(document, sort_keys=False))
+    draft.replace(sites / "bench.yaml")
     return Installation.at(folder / "data", sites)
 
 
