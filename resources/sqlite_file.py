@@ -10,12 +10,13 @@ What is in the file is the business of the subclass: frontier, page store.
 from __future__ import annotations
 
 import sqlite3
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["BUSY_S", "SqliteFile"]
+__all__ = ["BUSY_S", "SqliteFile", "use_wal"]
 
 #: Half a minute: longer than any transaction of ours takes, shorter than a lease.
 BUSY_S = 30.0
@@ -25,6 +26,23 @@ CHECKPOINT_PAGES = 4096
 
 #: A WAL blown up by a long reader shrinks to this when it is reset.
 WAL_BYTES = 64 * 1024 * 1024
+
+#: Between two tries to turn a new file to WAL: it takes a few of them while another process makes the file.
+TURN_S = 0.005
+
+
+def use_wal(connection: sqlite3.Connection, busy_s: float) -> None:
+    """Turn the file to write-ahead logging if it is not. Of processes that open a new file at once all but one are told
+    that it is locked, and told so at once (SQLite does not wait for this lock): they try again for up to `busy_s`."""
+    until = time.monotonic() + busy_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+                raise
+        time.sleep(TURN_S)
 
 
 class SqliteFile(ABC):
@@ -115,7 +133,7 @@ class SqliteFile(ABC):
                     f"{self.what} {self.path}: the file is empty; crawl first, or name another"
                 )
             self.before_the_first_page()
-            run("PRAGMA journal_mode = WAL")
+            use_wal(self.connection, self.busy_s)
         if self.read_only:
             if version < self.schema_version:
                 raise self.failure(

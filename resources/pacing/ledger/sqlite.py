@@ -13,6 +13,7 @@ from dataclasses import astuple, fields
 from pathlib import Path
 
 from resources.pacing.ledger.base import Command, LedgerError, LedgerRow, NightRow, merge
+from resources.sqlite_file import use_wal
 
 __all__ = ["SqliteLedger"]
 
@@ -33,7 +34,7 @@ class SqliteLedger:
             self._db = sqlite3.connect(
                 self.path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
             )
-            self._db.execute("PRAGMA journal_mode=WAL")
+            use_wal(self._db, _BUSY_TIMEOUT_S)
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.executescript(_SCHEMA.read_text(encoding="utf-8"))
         except (sqlite3.Error, OSError) as error:
