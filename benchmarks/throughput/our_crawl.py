@@ -1,8 +1,8 @@
 """Nights of the real product in a process of its own; prints one JSON line a night.
 
-    python -m benchmarks.throughput.our_crawl FOLDER NIGHT DOMAIN=SEED… [--share N/M]
+    python -m benchmarks.throughput.our_crawl FOLDER NIGHT DOMAIN=SEED… [--share N/M] [--frontier URL]
 
-With `--share` this process crawls only every M-th domain, beginning with the N-th.
+With `--share` this process crawls only every M-th domain, beginning with the N-th. `--frontier`: a server to share.
 
 Defaults apart from `pace: unlimited`: durable, robots, dedup, fetch log, links, walls, page store. From the
 second night on every page is asked for again, as if it were due.
@@ -10,10 +10,11 @@ second night on every page is asked for again, as if it were due.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
-import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import uvloop
@@ -47,9 +48,13 @@ def installation(folder: Path, seeds: dict[str, str]) -> Installation:
     return Installation.at(folder / "data", sites)
 
 
-async def main(folder: Path, night: int, seeds: dict[str, str], share: tuple[int, int] = (0, 1)) -> None:
+async def main(
+    folder: Path, night: int, seeds: dict[str, str], share: tuple[int, int] = (0, 1), frontier: str = ""
+) -> None:
     """Seed and crawl one night."""
     place = installation(folder, seeds)
+    if frontier:
+        place = replace(place, frontier=frontier, ledger=frontier)
     domains = tuple(seeds)[share[0] :: share[1]]
     begin, start_cpu = time.monotonic(), time.process_time()
     async with CrawlSession(place, f"night-{night}") as session:
@@ -72,11 +77,13 @@ async def main(folder: Path, night: int, seeds: dict[str, str], share: tuple[int
 
 
 if __name__ == "__main__":
-    words = sys.argv[3:]
-    part = (0, 1)
-    if "--share" in words:
-        first, every = words.pop().split("/")
-        words.pop()
-        part = (int(first), int(every))
-    pairs = dict(word.split("=", 1) for word in words)
-    uvloop.run(main(Path(sys.argv[1]), int(sys.argv[2]), pairs, part))
+    parser = argparse.ArgumentParser(prog="benchmarks.throughput.our_crawl", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("night", type=int)
+    parser.add_argument("seeds", nargs="+")
+    parser.add_argument("--share", default="0/1")
+    parser.add_argument("--frontier", default="")
+    options = parser.parse_args()
+    first, every = map(int, options.share.split("/"))
+    pairs = dict(word.split("=", 1) for word in options.seeds)
+    uvloop.run(main(options.folder, options.night, pairs, (first, every), options.frontier))

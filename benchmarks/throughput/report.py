@@ -32,8 +32,9 @@ def ratios(results: Results) -> dict[str, float]:
                     found[f"{name}: CPU of scrapy / {words}"] = (
                         runs["scrapy"].per_thousand / runs[own].per_thousand
                     )
-        if "parse" in runs and "replay" in runs:
-            found[f"{name}: pages/s of our parse / replay"] = runs["parse"].rate / runs["replay"].rate
+        for peer, words in (("replay", "replay"), ("rows", "replay into rows")):
+            if "parse" in runs and peer in runs:
+                found[f"{name}: pages/s of our parse / {words}"] = runs["parse"].rate / runs[peer].rate
         if ours.stored_bytes:
             found[f"{name}: bodies / page store"] = ours.body_bytes / ours.stored_bytes
     return found

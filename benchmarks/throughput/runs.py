@@ -58,6 +58,16 @@ CONTESTANTS = (
     Contestant(
         "replay", "Scrapy, HTTPCACHE replayed", "scrapy", _SCRAPY, "scrapy_whole.py", "cache", "cache", True
     ),
+    Contestant(
+        "rows",
+        "Scrapy, HTTPCACHE replayed into rows",
+        "scrapy",
+        _SCRAPY,
+        "scrapy_whole.py",
+        "rows",
+        "cache",
+        True,
+    ),
     Contestant("redis", "scrapy-redis", "scrapy", _SCRAPY, "scrapy_whole.py", "redis"),
     Contestant("crawlee", "Crawlee for Python", "crawlee", ("crawlee[parsel]",), "crawlee_whole.py"),
 )
