@@ -1,6 +1,6 @@
 """Two worker processes beside one: pages per second of the whole, on domains that are shared out.
 
-    python -m benchmarks.processes [--pages 20000] [--most 2] [--one-processor-each] [--apart] [--work DIR]
+    python -m benchmarks.processes [--pages 20000] [--most 2] [--one-processor-each] [--apart | --frontier URL] [--work DIR]
 
 Made pages of 10 KB with 50 links, unlimited pace, as many domains as the most workers; each worker crawls its share
 of them from the same data folder. With two processors in all, nginx and whatever else runs take their part of them:
@@ -11,6 +11,8 @@ A worker left to itself keeps more than one processor busy (compression, SQLite 
 `--one-processor-each` holds each to a processor of its own, as a container with a limit of one CPU is held: what a
 further processor brings, and not what is left of the first one's. `--apart` gives each worker a data folder of its own:
 what the machine has for workers that share nothing, and so the most that those who share one folder could reach.
+`--frontier redis://127.0.0.1:6379` has them share a Redis server instead of a file; of its databases 1 and 2 (and so on
+to the most workers) are used, and have to be empty. What the server takes of the processors is in none of the figures.
 """
 
 from __future__ import annotations
@@ -53,10 +55,12 @@ def crawl(
     *,
     held: bool,
     apart: bool,
+    frontier: str,
 ) -> Measured:
     """One crawl by so many workers, from the first start to the last end. `server`: the process ids of nginx.
 
-    `held`: each worker to a processor of its own. `apart`: each worker in a folder of its own.
+    `held`: each worker to a processor of its own. `apart`: each worker in a folder of its own. `frontier`: its address,
+    if it is not in the folder.
     """
     shutil.rmtree(folder, ignore_errors=True)
     places = [folder / str(number) if apart else folder for number in range(workers)]
@@ -68,7 +72,7 @@ def crawl(
     processes = []
     for number, place in enumerate(places):
         command = [sys.executable, "-m", "benchmarks.throughput.our_crawl", str(place), "1", *pairs]
-        command += ["--share", f"{number}/{workers}"]
+        command += ["--share", f"{number}/{workers}", "--frontier", frontier]
         if held:
             command = ["taskset", "--cpu-list", str(number), *command]
         processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
@@ -82,12 +86,12 @@ def crawl(
 
 
 def compare(
-    work: Path, pages: int, most: int, *, held: bool = False, apart: bool = False
+    work: Path, pages: int, most: int, *, held: bool = False, apart: bool = False, redis: str = ""
 ) -> Iterator[tuple[int, Measured]]:
     """One worker, two, and so on to `most`, on the same pages; as each is measured.
 
     `held`: each worker to a processor of its own. ValueError if there are fewer processors than workers then.
-    `apart`: each worker in a folder of its own.
+    `apart`: each worker in a folder of its own. `redis`: the server of the frontier, if it is not a file.
     """
     if held and most > (os.cpu_count() or 1):
         raise ValueError(f"{most} workers cannot have a processor each: there are {os.cpu_count()}")
@@ -96,10 +100,12 @@ def compare(
         master = (work / "nginx" / "nginx.pid").read_text().strip()
         server = [master, *Path(f"/proc/{master}/task/{master}/children").read_text().split()]
         for workers in range(1, most + 1):
-            yield (
-                workers,
-                crawl(work / "crawl", chosen.seeds, workers, chosen.count, server, held=held, apart=apart),
+            frontier = f"{redis}/{workers}" if redis else ""
+            folder = work / "crawl"
+            found = crawl(
+                folder, chosen.seeds, workers, chosen.count, server, held=held, apart=apart, frontier=frontier
             )
+            yield workers, found
 
 
 def main() -> None:
@@ -107,14 +113,17 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=20_000)
     parser.add_argument("--most", type=int, default=2)
     parser.add_argument("--one-processor-each", action="store_true", help="hold each worker to one processor")
-    parser.add_argument("--apart", action="store_true", help="give each worker a data folder of its own")
+    shared = parser.add_mutually_exclusive_group()
+    shared.add_argument("--apart", action="store_true", help="give each worker a data folder of its own")
+    shared.add_argument("--frontier", default="", help="a Redis server for the frontier, without a database")
     parser.add_argument("--work", type=Path, default=None)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="processes-") as temporary:
         one: Measured | None = None
         folder = options.work or Path(temporary)
-        held, apart = options.one_processor_each, options.apart
-        for workers, found in compare(folder, options.pages, options.most, held=held, apart=apart):
+        held, apart, redis = options.one_processor_each, options.apart, options.frontier.rstrip("/")
+        runs = compare(folder, options.pages, options.most, held=held, apart=apart, redis=redis)
+        for workers, found in runs:
             one = one or found
             print(
                 f"{workers} workers: {found.rate:,.0f} pages/s, {found.rate / one.rate:.2f} times one; CPU s per "
