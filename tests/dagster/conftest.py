@@ -11,6 +11,7 @@ from typing import Any
 import dagster as dg
 import pytest
 from dagster._core.definitions.partitions.context import partition_loading_context
+from dagster._core.storage.defs_state.base import set_defs_state_storage
 from dagster._core.storage.partition_status_cache import get_and_update_asset_status_cache_value
 
 from crawl_assets.definitions import defs
@@ -29,6 +30,14 @@ NIGHT = (
     "items",
     "published",
 )
+
+
+@pytest.fixture(autouse=True)
+def no_instance_of_another_test() -> Iterator[None]:
+    """Dagster keeps the state storage of the instance that was entered last, and asks it when definitions are loaded; that
+    of a test before may be gone."""
+    with set_defs_state_storage(None):
+        yield
 
 
 @dataclass
