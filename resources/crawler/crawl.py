@@ -28,6 +28,7 @@ from .digest import Digester
 from .heartbeat import Heartbeat
 from .lane import Lane
 from .merges import MergeAudit, Probe
+from .observations import observe_aside
 from .order import CrawlOrder, DomainReport, End
 from .parser_guard import ParserGuard
 from .progress import Progress, ProgressMeter
@@ -290,7 +291,7 @@ class Crawl:
             except asyncio.CancelledError:
                 self._pacer.put_back(slot)
                 raise
-            for event in self._pacer.done(slot, self._digester.observe_aside(result)):
+            for event in self._pacer.done(slot, observe_aside(result, self.clock.now())):
                 self._paced(lane, event)
             await self._audit.answered(lane, probe, result)
         except Exception:

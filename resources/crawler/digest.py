@@ -2,7 +2,7 @@
 
 Numbered cases of `Digester.digest`, and exactly these branches below:
 
-1. no usable response (cause set, status or not): retry table;
+1. no usable response (cause set, status or not): repeated if it was lost with its connection, else retry table;
 2. 304: the stored body is confirmed, its head refreshed;
 3. 3xx: the target is enqueued like any link, one hop further; nothing is followed here;
 4. other status than success: retry table;
@@ -23,13 +23,12 @@ from resources.fetcher.base import Cause, FetchResult
 from resources.frontier.base import Ack, Claim, FetchLogRow, Source, Verdict
 from resources.pacing.base import Observation, Outcome
 from resources.pages.base import Kind, PageHead, PageVersion
-from resources.web.rate_limit import read_quota
-from resources.web.retry_after import retry_after
 from resources.web.urls import canonical, join
 from resources.web.walls import DETECTOR_VERSION
 
 from . import freshness
 from .lane import Lane
+from .observations import REDIRECT_STATUSES, asked_wait, observe, pace_word
 from .order import CrawlOrder
 from .outlinks import Outlinks
 from .page_links import PageReader
@@ -39,26 +38,6 @@ from .taxonomy import DOMAIN_CAUSES, DOMAIN_WALLS, status_cause
 from .territory import Territory
 
 __all__ = ["Digest", "Digester"]
-
-#: Causes whose word for pacing is not "connect_error".
-_PACE_WORDS = {
-    Cause.DNS: Outcome.DNS,
-    Cause.TLS: Outcome.TLS,
-    Cause.READ_TIMEOUT: Outcome.TIMEOUT,
-    Cause.TOTAL_TIMEOUT: Outcome.TIMEOUT,
-    Cause.CONNECT_TIMEOUT: Outcome.TIMEOUT,
-    Cause.TRUNCATED: Outcome.TRUNCATED,
-    Cause.BAD_RESPONSE: Outcome.PROTOCOL,
-    Cause.BAD_CODING: Outcome.PROTOCOL,
-    Cause.HEADERS_TOO_LARGE: Outcome.PROTOCOL,
-    Cause.TOO_LARGE: Outcome.OK,
-    Cause.BOMB: Outcome.OK,
-    Cause.ADDRESS_REFUSED: Outcome.REFUSED_HERE,
-    Cause.BAD_URL: Outcome.REFUSED_HERE,
-    Cause.NO_PROXY: Outcome.REFUSED_HERE,
-    Cause.INTERNAL: Outcome.REFUSED_HERE,
-}
-REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(slots=True)
@@ -125,11 +104,13 @@ class Digester:
         """See the module docstring. `apart`: what `read_apart` gave."""
         now = self._clock.now()
         status = result.status
-        wait = None
-        if status is not None:
-            wait = retry_after(result.header("retry-after"), status, now, response_date=result.header("date"))
+        wait = asked_wait(result, now)
         self._count(lane, result)
         if result.cause is not None:
+            if result.lost and lane.repeats(claim):
+                lane.guard.lost(claim)
+                return self._repeated(claim, result, now)
+            self._count_failure(lane, result.cause)
             done = self._failed(lane, claim, result, str(result.cause), result.error, now, wait)
         elif status == 304 and head is not None:
             done = self._confirmed(lane, claim, head, result, now)
@@ -144,18 +125,6 @@ class Digester:
             lane.guard.lost(claim)
         return done
 
-    def observe_aside(self, result: FetchResult) -> Observation:
-        """What a request beside the crawl's own (an audit's) tells about the pace."""
-        now, status = self._clock.now(), result.status
-        wait = None
-        if status is not None:
-            wait = retry_after(result.header("retry-after"), status, now, response_date=result.header("date"))
-        if result.cause is not None:
-            word = _PACE_WORDS.get(result.cause, Outcome.CONNECT_ERROR)
-        else:
-            word = Outcome.REDIRECT if status in REDIRECT_STATUSES else Outcome.OK
-        return self._observe(result, word, now, wait)
-
     def _count(self, lane: Lane, result: FetchResult) -> None:
         report = lane.report
         report.requests += 1
@@ -168,11 +137,12 @@ class Digester:
             report.throttled += status in (429, 503)
             report.forbidden += status == 403
             report.server_errors += status >= 500
-        if result.cause is not None:
-            word = _PACE_WORDS.get(result.cause, Outcome.CONNECT_ERROR)
-            report.timeouts += word is Outcome.TIMEOUT
-            report.connect_errors += word in (Outcome.CONNECT_ERROR, Outcome.DNS, Outcome.TLS)
-            report.truncated += word is Outcome.TRUNCATED
+
+    def _count_failure(self, lane: Lane, cause: Cause) -> None:
+        report, word = lane.report, pace_word(cause)
+        report.timeouts += word is Outcome.TIMEOUT
+        report.connect_errors += word in (Outcome.CONNECT_ERROR, Outcome.DNS, Outcome.TLS)
+        report.truncated += word is Outcome.TRUNCATED
 
     def _log(
         self,
@@ -196,19 +166,14 @@ class Digester:
             retry_after_s=wait, error=error[:500], cause=cause, redirect_to=redirect_to, rule=rule,
         )  # fmt: skip
 
-    def _observe(
-        self,
-        result: FetchResult,
-        outcome: str,
-        now: float,
-        wait: float | None = None,
-        usual: int | None = None,
-    ) -> Observation:
-        return Observation(
-            at=now, started_at=result.started_at, ttfb_s=result.ttfb_s, duration_s=result.duration_s,
-            status=result.status, outcome=outcome, retry_after_s=wait, body_bytes=len(result.body),
-            usual_body_bytes=usual, quota=read_quota(result.headers, now),
+    def _repeated(self, claim: Claim, result: FetchResult, now: float) -> Digest:
+        """Claimable at once, nothing counted but the request. For the pace it is no news: the repeat will tell."""
+        ack = Ack(
+            claim, Verdict.RETRY, now, not_before=now, counts_attempt=False, cause=str(result.cause),
+            detail=result.error[:500],
+            log=self._log(claim, result, "lost", cause=str(result.cause), error=result.error),
         )  # fmt: skip
+        return Digest(ack, observe(result, Outcome.REFUSED_HERE, now))
 
     def _failed(
         self,
@@ -232,11 +197,7 @@ class Digester:
         else:
             report.failed += 1
         if pace is None:
-            pace = (
-                _PACE_WORDS.get(result.cause, Outcome.CONNECT_ERROR)
-                if result.cause is not None
-                else Outcome.OK
-            )
+            pace = pace_word(result.cause) if result.cause is not None else Outcome.OK
         if self._order.stage == "retry" and cause not in DOMAIN_CAUSES:
             # These URLs are asked because they failed before: that they do again is no news about the domain.
             pace = Outcome.REFUSED_HERE
@@ -252,7 +213,7 @@ class Digester:
             report.failed -= 1
             report.excluded += 1
             ack = replace(ack, verdict=Verdict.EXCLUDED, next_eligible_at=None)
-        return Digest(ack, self._observe(result, pace, now, wait), version)
+        return Digest(ack, observe(result, pace, now, wait), version)
 
     def _confirmed(self, lane: Lane, claim: Claim, head: PageHead, result: FetchResult, now: float) -> Digest:
         lane.report.not_modified += 1
@@ -262,7 +223,7 @@ class Digester:
             claim, Verdict.DONE, now, due_at=due, status=304, content_hash=head.content_hash,
             log=self._log(claim, result, "not_modified", revalidated=True),
         )  # fmt: skip
-        return Digest(ack, self._observe(result, Outcome.NOT_MODIFIED, now), head=fresh)
+        return Digest(ack, observe(result, Outcome.NOT_MODIFIED, now), head=fresh)
 
     def _redirected(self, lane: Lane, claim: Claim, result: FetchResult, now: float) -> Digest:
         """Numbered cases: 1. no usable target; 2. to itself; 3. too many hops; 4. a new URL to visit."""
@@ -305,7 +266,7 @@ class Digester:
             claim, Verdict.DONE, now, due_at=due, status=result.status, cause="redirect", detail=target,
             outlinks=links, log=self._log(claim, result, "redirect", redirect_to=target),
         )  # fmt: skip
-        return Digest(ack, self._observe(result, Outcome.REDIRECT, now))
+        return Digest(ack, observe(result, Outcome.REDIRECT, now))
 
     def _page(
         self,
@@ -365,7 +326,7 @@ class Digester:
         )  # fmt: skip
         return Digest(
             ack,
-            self._observe(result, Outcome.OK, now, usual=usual),
+            observe(result, Outcome.OK, now, usual=usual),
             PageVersion(new, result.body) if keep else None,
         )
 

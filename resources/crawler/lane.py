@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from resources.frontier.base import Claim, DomainLease
 from resources.pages.base import PageHead
 
+from .lost_requests import LostRequests
 from .order import DomainReport, End
 from .territory import DomainRules
 from .traps.guard import TrapGuard
@@ -46,6 +47,7 @@ class Lane:
     merges: MergeSample | None = None  # links that the site's rules merge; None where nobody asks about them
     audited: bool = False  # the audit of these had its turn
     probes: deque[Probe] = field(default_factory=deque)  # its requests still to be sent
+    lost: LostRequests | None = None  # once one was
 
     @property
     def wanted(self) -> int:
@@ -58,6 +60,12 @@ class Lane:
         return not (
             self.buffer or self.probes or self.held or self.in_flight or self.unflushed or self.refilling
         )
+
+    def repeats(self, claim: Claim) -> bool:
+        """Whether a request that was lost with its connection is made again at once."""
+        if self.lost is None:
+            self.lost = LostRequests()
+        return self.lost.repeat(claim, sum(self.report.statuses.values()))
 
     def end(self, end: End, detail: str = "") -> None:
         """Take no more work. The first reason given stays."""

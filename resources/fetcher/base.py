@@ -101,6 +101,9 @@ class FetchResult:
     error: str = ""  # for people; holds no credentials
     peer: str = ""  # address connected to; with a proxy that resolves names itself: empty
     http_version: str = ""
+    lost: bool = (
+        False  # RESET after the request went into its connection and before an answer: may be repeated
+    )
     _lower: dict[str, str] = field(default_factory=dict, repr=False)
 
     def header(self, name: str) -> str | None:

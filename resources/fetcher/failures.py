@@ -12,7 +12,7 @@ from pyreqwest import exceptions as rq
 
 from .base import Cause
 
-__all__ = ["explain"]
+__all__ = ["explain", "lost"]
 
 #: First match wins. Texts are those of hyper, rustls, h2, tokio, the operating system, h11 and httpcore.
 _WORDS: tuple[tuple[str, Cause], ...] = (
@@ -58,6 +58,8 @@ _SITE_BEHIND_PROXY = (
 _NOBODY_THERE = frozenset({Cause.REFUSED, Cause.UNREACHABLE, Cause.DNS})
 #: Where a timeout began: before anything was sent.
 _CONNECTING = re.compile(r"client error \(connect\)|deadline has elapsed|tcp connect")
+#: Where an end of the connection came: after it was made, in or behind the request.
+_SENDING = "client error (sendrequest)"
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
 _URL = re.compile(r"\s*(for url)?\s*\(https?://[^)]*\)", re.IGNORECASE)
 #: Longest text for people; a hostile server may have written part of it.
@@ -128,3 +130,16 @@ def explain(error: BaseException, *, proxied: bool, in_body: bool) -> tuple[Caus
     if in_body and found is Cause.RESET:
         return Cause.TRUNCATED, words
     return found, words
+
+
+def lost(error: BaseException) -> bool:
+    """Whether what is a RESET ended the connection after it was made and before a whole response head.
+
+    Neither transport says whether the connection had served before, nor whether a part of the head had come; what was
+    never written hyper sends again itself. A GET may be repeated either way (RFC 9110 §9.2.2).
+    """
+    import httpx  # as above
+
+    if isinstance(error, httpx.TransportError):
+        return isinstance(error, httpx.ReadError | httpx.WriteError | httpx.RemoteProtocolError)
+    return any(_SENDING in text.lower() for text in _messages(error))

@@ -21,7 +21,7 @@ from .addresses import AddressGuard
 from .base import Cause, FetchProfile, FetchRequest, FetchResult
 from .body import CODINGS, decode_body
 from .deadlines import Deadlines
-from .failures import explain
+from .failures import explain, lost
 from .origin import BadUrl, target
 from .resolver import Resolver
 from .transports.base import Incoming, Outgoing, Transport
@@ -149,6 +149,7 @@ class WebFetcher:
             result.cause, result.error = explain(
                 error, proxied=profile.proxy is not None, in_body=result.status is not None
             )
+            result.lost = result.cause is Cause.RESET and lost(error)
             if result.cause is Cause.INTERNAL:
                 log.exception("fetch of %s failed in a way we do not know", redact(outgoing.url))
         finally:

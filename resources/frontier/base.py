@@ -140,7 +140,9 @@ class FetchLogRow:
     ttfb_ms: float | None
     duration_ms: float
     status: int | None
-    outcome: str  # ok, not_modified, cached, redirect, retry, failed, excluded, wall, truncated, released
+    outcome: (
+        str  # ok, not_modified, cached, redirect, retry, lost, failed, excluded, wall, truncated, released
+    )
     from_cache: bool = False
     revalidated: bool = False
     wire_bytes: int = 0

@@ -64,7 +64,7 @@ class Outcome(enum.StrEnum):
     DNS = "dns"
     TLS = "tls"
     PROTOCOL = "protocol"  # the peer broke HTTP
-    REFUSED_HERE = "refused_here"  # our own guard stopped it before anything was sent: tells nothing
+    REFUSED_HERE = "refused_here"  # tells nothing: our own guard stopped it, or its connection was lost
 
 
 @dataclass(slots=True, frozen=True)

@@ -172,7 +172,7 @@ class Pacer:
         now = observation.at
         events = _NOTHING
         waits = quota_told(lane, observation, now) if observation.quota is not None else _NOTHING
-        # 1. a page  2. a refusal  3. no whole response  4. any other answer  5. nothing was sent: no lesson
+        # 1. a page  2. a refusal  3. no whole response  4. any other answer  5. not sent, or lost on the way: no lesson
         if status == 200 and outcome == "ok":
             if (
                 lane.breaker.in_a_row

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from resources.fetcher.base import Cause
-from resources.fetcher.failures import explain
+from resources.fetcher.failures import explain, lost
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,18 @@ def test_words_are_bounded_whoever_wrote_them() -> None:
         httpx.RemoteProtocolError("illegal header " + "x" * 100_000), proxied=False, in_body=False
     )
     assert len(words) <= 300
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (httpx.ReadError("[Errno 104] Connection reset by peer"), True),
+        (httpx.WriteError("[Errno 32] Broken pipe"), True),
+        (httpx.RemoteProtocolError("Server disconnected without sending a response."), True),
+        (httpx.ConnectError("[Errno 104] Connection reset by peer"), False),
+        (httpx.ReadTimeout(""), False),
+        (OSError("connection reset"), False),
+    ],
+)
+def test_lost_is_what_ended_after_the_connection_was_made(error: Exception, expected: bool) -> None:
+    assert lost(error) is expected

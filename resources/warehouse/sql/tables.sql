@@ -85,7 +85,7 @@ COMMENT ON COLUMN fetch_log.started_at IS 'When the request went out';
 COMMENT ON COLUMN fetch_log.ttfb_ms IS 'Milliseconds to the response head; NULL where none came';
 COMMENT ON COLUMN fetch_log.duration_ms IS 'Milliseconds to the end of the body';
 COMMENT ON COLUMN fetch_log.status IS 'HTTP status; NULL where none came';
-COMMENT ON COLUMN fetch_log.outcome IS 'ok, not_modified, cached, redirect, retry, failed, excluded, wall, truncated or released';
+COMMENT ON COLUMN fetch_log.outcome IS 'ok, not_modified, cached, redirect, retry, lost, failed, excluded, wall, truncated or released';
 COMMENT ON COLUMN fetch_log.from_cache IS 'Answered from the page store without a request';
 COMMENT ON COLUMN fetch_log.revalidated IS 'A 304 confirmed the stored body';
 COMMENT ON COLUMN fetch_log.wire_bytes IS 'Bytes of the body on the wire';
