@@ -23,7 +23,7 @@ from pathlib import Path
 import xxhash
 
 from resources.crawler import freshness
-from resources.crawler.digest import REDIRECT_STATUSES
+from resources.crawler.observations import REDIRECT_STATUSES
 from resources.crawler.taxonomy import failure_kind, status_cause
 from resources.crawler.territory import DomainRules, Territory
 from resources.frontier.base import Frontier, Source, State, UrlRecord
