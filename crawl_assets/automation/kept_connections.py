@@ -13,9 +13,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
 from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
@@ -115,49 +116,40 @@ def _let_go(one: _Open) -> None:
     one.engine.dispose(close=one.file.pid == os.getpid())
 
 
-class KeptRuns(SqliteRunStorage):
+class _Kept:
+    """Before one of Dagster's storages over one SQLite database in its bases: its connections stay open."""
+
+    database: ClassVar[str]
+    _conn_string: str  # Dagster's
+
+    @classmethod
+    def from_local(cls, base_dir: str, inst_data: ConfigurableClassData | None = None) -> Self:
+        """As Dagster does, which makes the database or sees that it is as it should be; once in a process."""
+        url = create_db_conn_string(base_dir, cls.database)
+        kept = KeptConnections(url)
+        if not kept.ready():
+            super().from_local(base_dir, inst_data)  # type: ignore[misc]  # of the storage that follows
+            kept.seen_ready()
+        return cls(url, inst_data)  # type: ignore[call-arg]  # likewise
+
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """See KeptConnections.begin."""
+        with self._kept.begin() as connection:
+            yield connection
+
+    @cached_property
+    def _kept(self) -> KeptConnections:
+        return KeptConnections(self._conn_string)
+
+
+class KeptRuns(_Kept, SqliteRunStorage):
     """Dagster's run storage."""
 
-    def __init__(self, conn_string: str, inst_data: ConfigurableClassData | None = None) -> None:
-        self._kept = KeptConnections(conn_string)
-        super().__init__(conn_string, inst_data)
-
-    @classmethod
-    def from_local(cls, base_dir: str, inst_data: ConfigurableClassData | None = None) -> KeptRuns:
-        """As Dagster does, which makes the database or sees that it is as it should be; once in a process."""
-        url = create_db_conn_string(base_dir, "runs")
-        kept = KeptConnections(url)
-        if not kept.ready():
-            super().from_local(base_dir, inst_data)
-            kept.seen_ready()
-        return cls(url, inst_data)
-
-    @contextmanager
-    def connect(self) -> Iterator[Connection]:
-        """See KeptConnections.begin."""
-        with self._kept.begin() as connection:
-            yield connection
+    database = "runs"
 
 
-class KeptSchedules(SqliteScheduleStorage):
+class KeptSchedules(_Kept, SqliteScheduleStorage):
     """Dagster's storage of schedules, sensors and their ticks."""
 
-    def __init__(self, conn_string: str, inst_data: ConfigurableClassData | None = None) -> None:
-        self._kept = KeptConnections(conn_string)
-        super().__init__(conn_string, inst_data)
-
-    @classmethod
-    def from_local(cls, base_dir: str, inst_data: ConfigurableClassData | None = None) -> KeptSchedules:
-        """See KeptRuns.from_local."""
-        url = create_db_conn_string(base_dir, "schedules")
-        kept = KeptConnections(url)
-        if not kept.ready():
-            super().from_local(base_dir, inst_data)
-            kept.seen_ready()
-        return cls(url, inst_data)
-
-    @contextmanager
-    def connect(self) -> Iterator[Connection]:
-        """See KeptConnections.begin."""
-        with self._kept.begin() as connection:
-            yield connection
+    database = "schedules"
