@@ -5,16 +5,19 @@ of thousands of attributes. A page that looks like that is parsed in a process o
 hang costs that page alone. A false alarm costs some tenths of a millisecond, a miss at most what
 `html_document.bounded` lets through, so this errs on the side of alarm and need not be exact.
 
-Cost: 5 µs for an ordinary page of any size up to a megabyte: two samples of its markup are counted, the whole
+Cost: 5 µs for an ordinary page of any size up to a megabyte or two: two samples of its markup are counted, the whole
 only when they look odd.
 """
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["suspicious"]
 
-#: Parsing more than this takes longer than a page should hold an event loop (about 10 ms).
-MANY_BYTES = 1_000_000
+#: Parsing more than this holds an event loop longer than one page should, a tenth of a second. A process of its own for
+#: smaller ones costs more than they do: it takes a quarter of a second to start.
+MANY_BYTES = 3_000_000
 #: Smaller pages hold so few tags that depth and open tags cost a third of a second at the very worst.
 FEW_BYTES = 8_192
 #: Start tags without an end tag, those that never nest left out; honest pages have dozens.
@@ -22,6 +25,8 @@ MANY_OPEN = 1_500
 #: The markup of one tag, or what pretends to be one: a megabyte of attributes takes minutes, each compared
 #: with all before it; 32 KB take a quarter of a second.
 LONG_TAG = 16_384
+#: What begins a tag, or something else that ends with `>`.
+_BEGINS = re.compile(rb"<[a-zA-Z/!?]")
 _SAMPLES, _SAMPLE = 2, 512
 #: Elements that are void or end where the next of their kind begins, as they are mostly written.
 _FLAT = (
@@ -43,21 +48,35 @@ _FLAT = (
 
 
 def suspicious(markup: bytes) -> bool:
-    """Numbered cases: 1. large; 2. a stretch without the end of a tag; 3. far more tags opened than closed."""
+    """Numbered cases: 1. large; 2. a tag that does not end; 3. far more tags opened than closed."""
     size = len(markup)
     if size > MANY_BYTES:
         return True
-    if size > 2 * LONG_TAG:
-        find = markup.find
-        for at in range(0, size - LONG_TAG, LONG_TAG):
-            if find(b">", at, at + LONG_TAG) < 0:
-                return True
+    if size > 2 * LONG_TAG and _long_tag(markup):
+        return True
     if size <= FEW_BYTES:
         return False
     count, open_tags = markup.count, 0
     for at in (size // 3, 2 * size // 3):
         open_tags += count(b"<", at, at + _SAMPLE) - 2 * count(b"</", at, at + _SAMPLE)
     return open_tags * size > MANY_OPEN * _SAMPLES * _SAMPLE and _left_open(markup) > MANY_OPEN
+
+
+def _long_tag(markup: bytes) -> bool:
+    """Whether a tag may be that long: a stretch without `>` in which something begins, and is no long text."""
+    find, size, at = markup.find, len(markup), 0
+    while at < size - LONG_TAG:
+        if find(b">", at, at + LONG_TAG) >= 0:
+            at += LONG_TAG
+            continue
+        end = find(b">", at + LONG_TAG)
+        if end < 0:
+            end = size
+        begins = _BEGINS.search(markup, markup.rfind(b">", 0, at) + 1, end)
+        if begins is not None and end - begins.start() >= LONG_TAG:
+            return True
+        at = end
+    return False
 
 
 def _left_open(markup: bytes) -> int:
