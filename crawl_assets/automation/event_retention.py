@@ -6,6 +6,9 @@ asset, with the same tags, or a later record of the same check. So what every pa
 latest (materialization, observation, plan and failure, data version, check result) stays, however old, with its
 metadata; plots and lists of events begin `kept_days` ago. The run itself stays in the list of runs, without its events.
 
+Events without a run (what sensors observe, check results that somebody reports) go by their own age, the same way; they
+have one log of their own, in which nothing that is shown is looked up, and what is old in it goes too.
+
 Runs that only ask canaries come a hundred a day: they are forgotten after `AT_LEAST_DAYS`, or they would be most of the
 log. A run that has not ended is never touched. It is safe to be killed at any moment and to run in several processes: the
 shard goes last, and while it is there the run is looked at again. Each write is a short transaction. Other event logs
@@ -16,17 +19,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 from dagster._core.storage.event_log import SqliteEventLogStorage
-from sqlalchemy import TextClause, bindparam, text
+from sqlalchemy import DateTime, TextClause, bindparam, text
 from sqlalchemy.engine import Connection
 
-__all__ = ["KEPT_DAYS", "Forgotten", "forget_run", "forgettable_runs", "kept_days"]
+__all__ = ["KEPT_DAYS", "Forgotten", "forget_run", "forget_runless", "forgettable_runs", "kept_days"]
 
 #: A quarter: the plots of a weekly or monthly site still show several points.
 KEPT_DAYS = 90.0
@@ -38,8 +43,11 @@ AT_ONCE = 500
 LOOKED_UP = 100
 _DAY_S = 86_400.0
 
+#: What Dagster writes for the run of an event without one: observations of sensors, results that people report.
+NO_RUN = ""
+
 # The newest row of all stays whatever it is: SQLite would give its number again, and cursors go by numbers.
-_REPLACED_EVENTS = text("""
+_REPLACED_EVENTS = """
     SELECT e.id FROM event_logs e
     WHERE e.run_id = :run_id AND e.id < (SELECT max(id) FROM event_logs) AND (
       e.asset_key IS NULL
@@ -53,15 +61,25 @@ _REPLACED_EVENTS = text("""
           SELECT 1 FROM event_logs n JOIN asset_event_tags m ON m.event_id = n.id AND m.key = t.key
           WHERE n.asset_key = e.asset_key AND n.dagster_event_type = e.dagster_event_type
             AND n.partition IS e.partition AND n.id > e.id)))
-""")
+"""
 # A result is replaced by a result only: a later plan that came to nothing leaves it the last there is.
-_REPLACED_CHECKS = text("""
+_REPLACED_CHECKS = """
     SELECT e.id FROM asset_check_executions e
     WHERE e.run_id = :run_id AND e.id < (SELECT max(id) FROM asset_check_executions) AND EXISTS (
       SELECT 1 FROM asset_check_executions n
       WHERE n.asset_key = e.asset_key AND n.check_name = e.check_name AND n.partition IS e.partition
         AND n.id > e.id AND (e.execution_status = 'PLANNED' OR n.execution_status <> 'PLANNED'))
-""")
+"""
+_OF_RUN = text(_REPLACED_EVENTS), text(_REPLACED_CHECKS)
+# Both columns have UTC without saying so.
+_BEFORE = bindparam("before", type_=DateTime)
+_RUNLESS = (
+    text(f"{_REPLACED_EVENTS} AND e.timestamp < :before").bindparams(_BEFORE),
+    text(f"{_REPLACED_CHECKS} AND e.evaluation_event_timestamp < :before").bindparams(_BEFORE),
+)
+_RUNLESS_LOG = text(
+    "SELECT id FROM event_logs WHERE timestamp < :before AND id < (SELECT max(id) FROM event_logs)"
+).bindparams(_BEFORE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +139,7 @@ def forget_run(instance: dg.DagsterInstance, run_id: str) -> Forgotten:
     storage = instance.event_log_storage
     if not isinstance(storage, SqliteEventLogStorage):
         raise TypeError(f"{type(storage).__name__} has no log for each run")
-    with storage.index_connection() as connection:
-        events = _ids(connection, _REPLACED_EVENTS, run_id)
-        checks = _ids(connection, _REPLACED_CHECKS, run_id)
-    _delete(storage, events, "asset_event_tags", "event_id")
-    _delete(storage, events, "event_logs", "id")
-    _delete(storage, checks, "asset_check_executions", "id")
+    rows = _forget_replaced(storage, _OF_RUN, {"run_id": run_id})
     freed = 0
     shard = Path(storage.path_for_shard(run_id))
     for file in (shard.with_name(shard.name + "-wal"), shard.with_name(shard.name + "-shm"), shard):
@@ -135,17 +148,53 @@ def forget_run(instance: dg.DagsterInstance, run_id: str) -> Forgotten:
             file.unlink()
             freed += size
     storage._initialized_dbs.discard(run_id)  # so that whoever opens the run's page here finds an empty log
-    return Forgotten(run_id, len(events) + len(checks), freed)
+    return Forgotten(run_id, rows, freed)
 
 
-def _ids(connection: Connection, query: TextClause, run_id: str) -> list[int]:
-    return [int(row[0]) for row in connection.execute(query, {"run_id": run_id})]
+def forget_runless(instance: dg.DagsterInstance, days: float, now: float | None = None) -> int:
+    """Forget the events without a run that are older than `days` and replaced, and what their own log has of that time;
+    how many rows went. Some milliseconds where nothing is old."""
+    storage = instance.event_log_storage
+    if not isinstance(storage, SqliteEventLogStorage):
+        return 0
+    then = (time.time() if now is None else now) - days * _DAY_S
+    before = datetime.fromtimestamp(then, UTC).replace(tzinfo=None)
+    rows = _forget_replaced(storage, _RUNLESS, {"run_id": NO_RUN, "before": before})
+    if not Path(storage.path_for_shard(NO_RUN)).exists():  # to look would make it
+        return rows
+
+    def own() -> AbstractContextManager[Connection]:
+        return storage._connect(NO_RUN)
+
+    with own() as connection:
+        old = _ids(connection, _RUNLESS_LOG, {"before": before})
+    _delete(own, old, "event_logs", "id")
+    return rows + len(old)
 
 
-def _delete(storage: SqliteEventLogStorage, ids: Sequence[int], table: str, column: str) -> None:
+def _forget_replaced(
+    storage: SqliteEventLogStorage, queries: tuple[TextClause, TextClause], parameters: Mapping[str, Any]
+) -> int:
+    """Events and check results of the log of all runs that the queries name; how many rows went."""
+    index = storage.index_connection
+    with index() as connection:
+        events, checks = (_ids(connection, query, parameters) for query in queries)
+    _delete(index, events, "asset_event_tags", "event_id")
+    _delete(index, events, "event_logs", "id")
+    _delete(index, checks, "asset_check_executions", "id")
+    return len(events) + len(checks)
+
+
+def _ids(connection: Connection, query: TextClause, parameters: Mapping[str, Any]) -> list[int]:
+    return [int(row[0]) for row in connection.execute(query, parameters)]
+
+
+def _delete(
+    connect: Callable[[], AbstractContextManager[Connection]], ids: Sequence[int], table: str, column: str
+) -> None:
     statement = text(f"DELETE FROM {table} WHERE {column} IN :ids").bindparams(
         bindparam("ids", expanding=True)
     )
     for at in range(0, len(ids), AT_ONCE):
-        with storage.index_connection() as connection:
+        with connect() as connection:
             connection.execute(statement, {"ids": list(ids[at : at + AT_ONCE])})

@@ -85,7 +85,12 @@ def _forget_events(installation: Installation, until: float | None) -> int:
         return 0
     import dagster as dg
 
-    from crawl_assets.automation.event_retention import forget_run, forgettable_runs, kept_days
+    from crawl_assets.automation.event_retention import (
+        forget_run,
+        forget_runless,
+        forgettable_runs,
+        kept_days,
+    )
 
     from .instance import dagster_home
 
@@ -105,6 +110,9 @@ def _forget_events(installation: Installation, until: float | None) -> int:
                 break
             freed += forget_run(instance, run_id).freed
             done += 1
+        rows = forget_runless(instance, days)
+    if rows:
+        say(f"event log: {count(rows)} rows without a run, older than {days:g} days")
     if due:
         say(f"event log: {count(done)} runs older than {days:g} days, {size(freed)} freed")
     return len(due) - done

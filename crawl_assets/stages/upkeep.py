@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 
-from crawl_assets.automation.event_retention import forget_run, forgettable_runs, kept_days
+from crawl_assets.automation.event_retention import forget_run, forget_runless, forgettable_runs, kept_days
 from crawl_assets.stages.night import Night
 from crawl_assets.stages.raw import ASSET as RAW
 from resources.crawler.liveness import worker_name
@@ -29,7 +29,7 @@ async def upkeep(night: Night) -> None:
 
 
 async def _events(night: Night) -> None:
-    """Forget the events of runs that ended long ago (automation/event_retention.py)."""
+    """Forget the events of runs that ended long ago, and old ones without a run (automation/event_retention.py)."""
     try:
         days = kept_days()
     except ValueError as error:
@@ -45,6 +45,8 @@ async def _events(night: Night) -> None:
         # One run a call: the thread that talks to Dagster is free in between.
         told = await night.call(forget_run, night.instance, run_id)
         done, freed = done + 1, freed + told.freed
+    if rows := await night.call(forget_runless, night.instance, days):
+        night.say(f"event log: {rows:,} rows without a run, older than {days:g} days")
     if due:
         left = f"; {len(due) - done} wait for the next night" if done < len(due) else ""
         night.say(f"event log: {done} run(s) older than {days:g} days, {freed:,} bytes freed{left}")

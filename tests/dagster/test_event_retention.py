@@ -22,7 +22,12 @@ from dagster._core.storage.runs.schema import RunsTable
 from sqlalchemy import func, select
 from typer.testing import CliRunner
 
-from crawl_assets.automation.event_retention import forget_run, forgettable_runs, kept_days
+from crawl_assets.automation.event_retention import (
+    forget_run,
+    forget_runless,
+    forgettable_runs,
+    kept_days,
+)
 from crawl_assets.cli import app
 from crawl_assets.definitions import defs
 from crawl_assets.partitions import domains
@@ -193,9 +198,68 @@ def test_young_runs_and_those_that_have_not_ended_keep_every_event(instance: dg.
     assert len(instance.get_records_for_run(hanging.run_id).records) > 0
 
 
+def without_a_run(instance: dg.DagsterInstance, draw: random.Random, version: int) -> None:
+    """What sensors observe, and what people report, about some domains and about whole assets."""
+    for asset in ASSETS:
+        for key in (None, *draw.sample(KEYS, 5)):
+            tags = {"dagster/data_version": str(version)} if draw.random() < 0.7 else {"other": "tag"}
+            about: Any = {"asset_key": asset, "partition": key, "tags": tags}
+            if draw.random() < 0.6:
+                instance.report_runless_asset_event(dg.AssetMaterialization(**about))
+            instance.report_runless_asset_event(dg.AssetObservation(**about))
+    # One about a partition Dagster takes once only.
+    for key in [*KEYS[version : version + 1], None]:
+        instance.report_runless_asset_event(
+            AssetCheckEvaluation(
+                asset_key=CHECK.asset_key,
+                check_name=CHECK.name,
+                passed=draw.random() < 0.5,
+                metadata={},
+                partition=key,
+            )
+        )
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
+def test_events_without_a_run_go_by_their_own_age(instance: dg.DagsterInstance, seed: int) -> None:
+    draw = random.Random(seed)
+    assert forget_runless(instance, 90, time.time() + 91 * DAY_S) == 0
+    storage: Any = instance.event_log_storage
+    own = Path(storage.path_for_shard(""))
+    assert not own.exists(), "to look makes nothing"
+    for version in range(3):
+        without_a_run(instance, draw, version)
+        of_run = a_run(instance, draw, version)
+    between = time.time()
+    before, (events, _, _) = shown(instance), rows(instance)
+    logged = len(instance.get_records_for_run("").records)
+    assert forget_runless(instance, 90, between + 89 * DAY_S) == 0
+    assert shown(instance) == before and len(instance.get_records_for_run("").records) == logged
+    without_a_run(instance, draw, 3)
+    before, (events, _, _) = shown(instance), rows(instance)
+    young = [
+        (r.storage_id, r.event_log_entry)
+        for r in instance.get_records_for_run("").records
+        if r.event_log_entry.timestamp > between
+    ]
+    assert forget_runless(instance, 90, between + 90 * DAY_S) > 0
+    assert shown(instance) == before
+    left, _, loose = rows(instance)
+    assert left < events and loose == 0
+    assert [(r.storage_id, r.event_log_entry) for r in instance.get_records_for_run("").records] == young
+    assert len(instance.get_records_for_run(of_run).records) > 0, "those of runs go with their runs"
+    assert forget_runless(instance, 90, between + 90 * DAY_S) == 0
+    # The newest of all stays in both logs: numbers are not given again.
+    assert forget_runless(instance, 90, time.time() + 91 * DAY_S) > 0
+    assert shown(instance) == before
+    (last,) = instance.get_records_for_run("").records
+    assert last.storage_id == young[-1][0]
+
+
 def test_other_event_logs_are_left_as_they_are() -> None:
     with dg.DagsterInstance.ephemeral() as memory:
         assert forgettable_runs(memory, 90, time.time() + 1000 * DAY_S) == []
+        assert forget_runless(memory, 90, time.time() + 1000 * DAY_S) == 0
         with pytest.raises(TypeError):
             forget_run(memory, "a run")
 
