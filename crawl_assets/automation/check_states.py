@@ -13,6 +13,7 @@ and adds one domain after another to a set that it copies each time. Here
 
 from __future__ import annotations
 
+import marshal
 import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import dagster as dg
+import xxhash
 from dagster._core.asset_graph_view.serializable_entity_subset import SerializableEntitySubset
 from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecordStatus as Recorded,
@@ -88,16 +90,17 @@ class Records(NamedTuple):
     latest: Sequence[Latest]
     made: Mapping[str, int | None]
 
-    def digest(self) -> int:
-        """The same for the same records; of others with a chance of one in 10^19."""
-        return hash((tuple(self.latest), tuple(self.made.items())))
+    def digest(self) -> bytes:
+        """The same for the same records, 128 bits; another for others."""
+        # Format 2 of marshal: the bytes depend on the values alone, not on which of them are one object.
+        return xxhash.xxh3_128_digest(marshal.dumps((list(self.latest), dict(self.made)), 2))
 
 
 class Known(NamedTuple):
     """A state, the version of the database it was found in, and the digest of what it was made of."""
 
     version: tuple[int, int]
-    digest: int
+    digest: bytes
     state: AssetCheckState
 
 
@@ -163,7 +166,7 @@ class CheckStates:
             else:
                 missing[key] = each
         anew: dict[dg.AssetCheckKey, Records] = {}
-        digests: dict[dg.AssetCheckKey, int] = {}
+        digests: dict[dg.AssetCheckKey, bytes] = {}
         for key, records in _latest(connection, missing).items():
             place = key, str(missing[key].name)
             found, digests[key] = self._known.get(place), records.digest()
