@@ -12,7 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-from resources.warehouse.parse import ParserPool, parse_domain
+from benchmarks.parse import parse_all
+from resources.warehouse.parse import ParserPool
 
 from .family import cpu_of_family
 from .our_crawl import installation
@@ -24,10 +25,9 @@ def main(folder: Path, seeds: dict[str, str]) -> None:
     """Parse every stored page."""
     place = installation(folder, seeds)
     with ParserPool(place, place.catalog(), PROCESSES) as pool:
-        for domain in seeds:
-            parse_domain(place, domain, run_id="start", force=True, pool=pool)
+        parse_all(place, seeds, "start", pool)
         begin, start_cpu = time.monotonic(), cpu_of_family()
-        reports = [parse_domain(place, domain, run_id="bench", force=True, pool=pool) for domain in seeds]
+        reports = parse_all(place, seeds, "bench", pool)
         seconds = time.monotonic() - begin
     pages = sum(report.parsed for report in reports)
     print(json.dumps({"pages": pages, "seconds": seconds, "start_cpu": start_cpu}))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # imported where it is used: see definitions.py
     from resources.crawler.order import DomainReport
     from resources.crawler.session import CrawlSession
     from resources.frontier.base import StateCounts
-    from resources.warehouse.parse.domain import ParseReport
+    from resources.warehouse.parse.report import ParseReport
     from resources.warehouse.publish.audit import AuditProblem
 
 __all__ = ["CHECKS", "SPECS", "run_course"]
@@ -193,7 +193,7 @@ class Rest:
 
     async def _group(self, group: list[str], bodies: raw.RawBodies, maker: tables.TableMaker) -> None:
         night = self._night
-        parsed: dict[str, ParseReport] = {}
+        wanted: list[str] = []
         self.on_leaving(group)
         for domain in group:
             if night.stop.is_set():
@@ -203,9 +203,8 @@ class Rest:
             if domain in night.in_play and (night.does(raw.ASSET) or night.asks(integrity.SPEC)):
                 await _raw(night, domain, bodies)
             if domain in night.in_play and self._wants_tables:
-                report = await maker.parse(domain)
-                if report is not None:
-                    parsed[domain] = report
+                wanted.append(domain)
+        parsed = await maker.parse(wanted) if wanted else {}
         if parsed and not night.stop.is_set():
             await self._load(parsed, maker)
         self._ready += [d for d in group if d in night.in_play]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # imported where it is used: see definitions.py
     import duckdb
 
     from resources.warehouse.load.load import DomainLoad, LoadReport
-    from resources.warehouse.parse.domain import ParseReport
+    from resources.warehouse.parse.report import ParseReport
     from resources.warehouse.publish.audit import AuditProblem
     from resources.warehouse.publish.changes import TableChange
 
@@ -107,36 +107,44 @@ class TableMaker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.close(at_once=True)
+        self._pool.stop.set()
         self._thread.shutdown(wait=True)
+        self._pool.close(at_once=True)
 
-    async def parse(self, domain: str) -> ParseReport | None:
-        """Stage the domain's changed pages; None when it fell or the run was asked to stop."""
+    async def parse(self, chosen: Sequence[str]) -> dict[str, ParseReport]:
+        """Stage changed pages; without the domains that fell, or were not come to when the run was asked to stop."""
         loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._thread, self._parse, domain)
+        outcomes: dict[str, ParseReport | Exception] = {}
+        work = loop.run_in_executor(self._thread, self._parse, chosen, outcomes)
         stopping = asyncio.ensure_future(self._night.stop.wait())
         try:
             both: set[asyncio.Future[Any]] = {work, stopping}
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
                 self._pool.stop.set()
-            return await work
+            await work
         except Exception as error:
-            if self._night.stop.is_set():
-                self._night.unfinished.add(domain)
-            else:
-                self._night.fall(domain, PAGES, f"parsing failed: {error}")
-            return None
+            outcomes.update((domain, error) for domain in chosen if domain not in outcomes)
         finally:
             stopping.cancel()
+        parsed: dict[str, ParseReport] = {}
+        for domain, outcome in outcomes.items():
+            if not isinstance(outcome, Exception):
+                parsed[domain] = outcome
+            elif self._night.stop.is_set():
+                self._night.unfinished.add(domain)
+            else:
+                self._night.fall(domain, PAGES, f"parsing failed: {outcome}")
+        return parsed
 
-    def _parse(self, domain: str) -> ParseReport:
-        from resources.warehouse.parse.domain import parse_domain
+    def _parse(self, chosen: Sequence[str], outcomes: dict[str, ParseReport | Exception]) -> None:
+        from resources.warehouse.parse.domain import parse_domains
 
         night = self._night
-        return parse_domain(
-            night.installation, domain, run_id=night.run_id, force=night.config.parse_all, pool=self._pool
-        )
+        for domain, outcome in parse_domains(
+            night.installation, chosen, run_id=night.run_id, force=night.config.parse_all, pool=self._pool
+        ):
+            outcomes[domain] = outcome
 
     async def load(self, parsed: Mapping[str, ParseReport]) -> dict[str, tuple[DomainLoad, Audited]]:
         """Load and audit the domains together; those that fail fall."""

@@ -1,68 +1,31 @@
-"""One domain from the page store into staging."""
+"""Domains from the page store into staging, one after the other and without a pause in between.
+
+While the last chunks of a domain are parsed, the first ones of the next are made and handed out; the batch of the
+first is written while the children are at the second. One scan is open at a time. Of the steps that wait for their
+last chunks, as many as there are children and one, only the counts and the pages that are gone are held.
+"""
 
 from __future__ import annotations
 
-import itertools
-import time
-import uuid
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from resources.extract.version import PARSER_VERSION
+from resources.frontier.base import Frontier
 from resources.installation import Installation
-from resources.pages.base import PageHead, PageStore
-from resources.site.model import Site
-from resources.warehouse.folders import file_name
+from resources.pages.base import PageStore
 
-from .batch import Batch
-from .changes import ChangeScan, GonePage
-from .messages import Chunk, LostPage
-from .pool import ParseError, ParserPool
-from .staged_rows import chunk_file
+from .messages import Chunk, ChunkDone
+from .pool import ParserPool
+from .report import ParseError, ParseReport
+from .step import DomainStep
 
-if TYPE_CHECKING:  # the storage is made of batches, so it imports this package
-    from resources.warehouse.storage import TableStorage
-
-__all__ = ["ParseReport", "parse_domain"]
+__all__ = ["parse_domain", "parse_domains"]
 
 #: Pages that are lost work when a child dies, against files per table: half a second of one core.
 _CHUNK = 500
 #: Smaller chunks than this cost more in files than they gain in balance: 3 ms each, as much as four pages.
 _SMALLEST_CHUNK = 25
-#: Pages that are brought into the order of the store together: some megabytes of heads. Bodies that are compressed
-#: together come to one worker one after another then, and are decompressed once.
-_ORDERED = 4_000
-#: Pages that may each cost their parser its life. More than these are not the pages' fault but a selector's or ours.
-_MAX_LOST = 20
-
-
-@dataclass(slots=True)
-class ParseReport:
-    """What a parse step did. `rows` by table (`item.<type>` for items); `batch` is empty if nothing changed."""
-
-    domain: str
-    parsed: int = 0
-    unchanged: int = 0
-    gone: int = 0
-    missing: int = 0
-    errors: int = 0
-    lost: list[tuple[str, str, str]] = field(default_factory=list)
-    """(url, parser_crash or parser_hang, what happened)"""
-    rows: dict[str, int] = field(default_factory=dict)
-    body_bytes: int = 0
-    seconds: float = 0.0
-    batch: str = ""
-    extraction_version: str = ""
-
-    @property
-    def items(self) -> int:
-        return sum(count for table, count in self.rows.items() if table.startswith("item."))
 
 
 def parse_domain(
@@ -74,109 +37,181 @@ def parse_domain(
     processes: int | None = None,
     pool: ParserPool | None = None,
 ) -> ParseReport:
-    """Parse the pages of `domain` that changed since they were loaded (all with `force`) and stage their rows.
+    """`parse_domains` of one. What it would give instead of a report is raised."""
+    ((_, outcome),) = parse_domains(
+        installation, [domain], run_id=run_id, force=force, processes=processes, pool=pool
+    )
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+def parse_domains(
+    installation: Installation,
+    domains: Iterable[str],
+    *,
+    run_id: str,
+    force: bool = False,
+    processes: int | None = None,
+    pool: ParserPool | None = None,
+) -> Generator[tuple[str, ParseReport | Exception], None, None]:
+    """Parse the pages of `domains` that changed since they were loaded (all with `force`) and stage their rows.
+
+    Gives each domain once, as it ends: what was staged, or why nothing was, which costs no other domain anything.
+    That is a ParseError where no site file covers it or its parsing cannot go on, else what a store or the disk raised.
+    Nothing goes on while the caller does not ask for the next one; closing the iterator ends what is being parsed.
 
     Never opens DuckDB, makes no request. One parse step of a domain at a time. A step that dies stages nothing;
     batches staged and not loaded yet stay, and their pages are parsed once more. `pool`: share child processes
-    between domains. ParseError: no site file covers the domain, or parsing cannot go on.
+    between calls. Raises ParseError when the pool is asked to stop: what was not given by then is not staged.
     """
-    started = time.monotonic()
     if pool is None:
         with ParserPool(installation, installation.catalog(), processes) as own:
-            return parse_domain(installation, domain, run_id=run_id, force=force, pool=own)
-    site = pool.catalog.for_domain(domain)
-    if site is None:
-        raise ParseError(
-            f"no site file covers {domain}: its rows stay as they are; add a site file to parse it"
-        )
-    tables = installation.open_tables()
-    tables.drop_unfinished(domain)
-    report = ParseReport(domain, extraction_version=site.extraction_version)
-    store, frontier = installation.open_pages(), installation.open_frontier()
-    try:
-        scan = ChangeScan(store, frontier, domain, tables.index(domain), site.extraction_version, force=force)
-        _stage(tables, site, scan, store, report, pool, run_id)
-    finally:
-        frontier.close()
-        store.close()
-    report.seconds = time.monotonic() - started
-    return report
-
-
-def _stage(
-    tables: TableStorage,
-    site: Site,
-    scan: ChangeScan,
-    store: PageStore,
-    report: ParseReport,
-    pool: ParserPool,
-    run_id: str,
-) -> None:
-    name = f"{file_name(run_id)[:60]}-{uuid.uuid4().hex[:12]}"
-    folder = tables.folders.staging_of(report.domain) / name
-    chunks = _chunks(scan, store, pool.processes, report, folder, run_id)
-    with closing(pool.run(chunks)) as results:
-        for done, lost in results:
-            report.missing += done.missing
-            report.errors += done.errors
-            report.lost += [_told(page) for page in lost]
-            if len(report.lost) > _MAX_LOST:
-                url, reason, detail = report.lost[-1]
-                raise ParseError(
-                    f"{len(report.lost)} pages of {report.domain} ended their parser, the last one {url} ({reason}: {detail}). "
-                    f"A selector of site {site.name} may be too costly (:has, several ~): make it simpler"
-                )
-            for table, count in done.counts.items():
-                report.rows[table] = report.rows.get(table, 0) + count
-            tables.settle(folder / chunk_file(table, done.number) for table in done.counts)
-    report.parsed = report.rows.get("parsed", 0)
-    report.unchanged, report.gone = scan.unchanged, len(scan.gone)
-    if not scan.gone and not folder.exists():
+            yield from parse_domains(installation, domains, run_id=run_id, force=force, pool=own)
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    _write_gone(folder / "gone-000000.parquet", scan.gone)
-    batch = Batch(
-        name=name, domain=report.domain, run_id=run_id, created_at=time.time(),
-        extraction_version=site.extraction_version, parser_version=PARSER_VERSION,
-        item_types=tuple(site.items), counts=dict(report.rows), folder=folder,
-    )  # fmt: skip
-    tables.stage(batch)
-    report.batch = name
+    steps = _Steps(installation, list(dict.fromkeys(domains)), pool, run_id, force=force)
+    try:
+        with closing(pool.run(steps.chunks())) as results:
+            for chunk, done in results:
+                steps.take(chunk, done)
+                yield from steps.ended()
+        yield from steps.ended()
+    finally:
+        steps.close()
 
 
-def _chunks(
-    scan: ChangeScan, store: PageStore, processes: int, report: ParseReport, folder: Path, run_id: str
-) -> Iterator[Chunk]:
-    """Chunks made as they are asked for: each a share of the pages that are left, so that all processes end at about
-    the same time whatever their pages cost, with few files for the bulk of them."""
-    heads = _in_stored_order(scan, store)
-    left, _, _ = store.counts(report.domain)
-    for number in itertools.count():
-        size = max(_SMALLEST_CHUNK, min(_CHUNK, left // (processes * 2)))
-        left = max(0, left - size)
-        some = list(itertools.islice(heads, size))
-        if not some:
+class _Steps:
+    """The steps of several domains: their chunks in a row, and what became of those that ended."""
+
+    def __init__(
+        self,
+        installation: Installation,
+        domains: Sequence[str],
+        pool: ParserPool,
+        run_id: str,
+        *,
+        force: bool,
+    ) -> None:
+        self._installation = installation
+        self._domains = domains
+        self._pool = pool
+        self._run_id = run_id
+        self._force = force
+        self._tables = installation.open_tables()
+        self._opened: tuple[PageStore, Frontier] | None = None
+        self._steps: dict[str, DomainStep] = {}
+        self._ended: deque[tuple[str, ParseReport | Exception]] = deque()
+        #: Stored pages of the domain at hand that are left, and of some that follow.
+        self._expected: deque[int] = deque()
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Those of one domain after the other, each made when it is asked for."""
+        for at, domain in enumerate(self._domains):
+            self._pool.check_stop()
+            try:
+                step = self._begin(at)
+            except Exception as error:
+                self._fail_reading(domain, error)
+            else:
+                yield from self._chunks_of(step)
+            if self._expected:
+                self._expected.popleft()
+
+    def take(self, chunk: Chunk, done: ChunkDone | ParseError) -> None:
+        """A chunk came back."""
+        step = self._steps[chunk.domain]
+        if isinstance(done, ParseError):
+            self._fail(chunk.domain, done)
             return
-        if number == 0:
-            folder.mkdir(parents=True)
-        report.body_bytes += sum(head.body_bytes for head in some)
-        yield Chunk(number, report.domain, run_id, folder, some)
+        try:
+            step.add(done, chunk.lost)
+        except Exception as error:
+            self._fail(chunk.domain, error)
+        else:
+            self._stage_if_whole(step)
 
+    def ended(self) -> Iterator[tuple[str, ParseReport | Exception]]:
+        """What ended since it was last asked."""
+        while self._ended:
+            yield self._ended.popleft()
 
-def _in_stored_order(scan: ChangeScan, store: PageStore) -> Iterator[PageHead]:
-    heads = iter(scan)
-    while some := list(itertools.islice(heads, _ORDERED)):
-        yield from store.stored_order(some)
+    def close(self) -> None:
+        self._steps.clear()
+        self._close_stores()
 
+    def _begin(self, at: int) -> DomainStep:
+        domain = self._domains[at]
+        site = self._pool.catalog.for_domain(domain)
+        if site is None:
+            raise ParseError(
+                f"no site file covers {domain}: its rows stay as they are; add a site file to parse it"
+            )
+        if self._opened is None:
+            self._opened = self._installation.open_pages(), self._installation.open_frontier()
+        store, frontier = self._opened
+        step = DomainStep(self._tables, site, store, frontier, domain, self._run_id, force=self._force)
+        self._look_ahead(at, store)
+        self._steps[domain] = step
+        return step
 
-def _told(page: LostPage) -> tuple[str, str, str]:
-    return page.head.url, page.reason, page.detail
+    def _look_ahead(self, at: int, store: PageStore) -> None:
+        """Count on until chunks need not be small yet. Every domain is counted once."""
+        enough = _CHUNK * self._shares
+        left = sum(self._expected)
+        for domain in self._domains[at + len(self._expected) :]:
+            if self._expected and left >= enough:
+                return
+            pages, _, _ = store.counts(domain)
+            self._expected.append(pages)
+            left += pages
 
+    @property
+    def _shares(self) -> int:
+        return self._pool.processes * 2
 
-def _write_gone(path: Path, gone: list[GonePage]) -> None:
-    schema = pa.schema([("page_key", pa.binary()), ("reason", pa.string())])
-    table = pa.Table.from_arrays(
-        [pa.array([g.key for g in gone], pa.binary()), pa.array([g.reason for g in gone], pa.string())],
-        schema=schema,
-    )
-    pq.write_table(table, path, compression="zstd")
+    def _chunks_of(self, step: DomainStep) -> Iterator[Chunk]:
+        """Each is a share of the pages that are left in all domains, so that all processes end at about the same time
+        whatever their pages cost, with few files for the bulk of them."""
+        while step.domain in self._steps:
+            left = self._expected[0]
+            size = max(_SMALLEST_CHUNK, min(_CHUNK, sum(self._expected) // self._shares))
+            if left > size:
+                size = -(-left // -(-left // size))  # no small rest
+            try:
+                chunk = step.chunk(size)
+            except Exception as error:
+                self._fail_reading(step.domain, error)
+                return
+            if chunk is None:
+                self._stage_if_whole(step)
+                return
+            self._expected[0] = max(0, left - size)
+            yield chunk
+
+    def _stage_if_whole(self, step: DomainStep) -> None:
+        if not step.is_whole:
+            return
+        try:
+            report = step.stage()
+        except Exception as error:
+            self._fail(step.domain, error)
+        else:
+            del self._steps[step.domain]
+            self._ended.append((step.domain, report))
+
+    def _fail(self, domain: str, error: Exception) -> None:
+        self._steps.pop(domain, None)
+        self._pool.give_up(domain)
+        self._ended.append((domain, error))
+
+    def _fail_reading(self, domain: str, error: Exception) -> None:
+        """The next domain opens the stores anew: what this one left of a connection is not its trouble."""
+        self._fail(domain, error)
+        self._close_stores()
+
+    def _close_stores(self) -> None:
+        if self._opened is not None:
+            store, frontier = self._opened
+            self._opened = None
+            frontier.close()
+            store.close()

@@ -6,7 +6,6 @@ replaced; its chunk is parsed again without the culprit, which is recorded. Any 
 
 from __future__ import annotations
 
-import itertools
 import mmap
 import os
 import selectors
@@ -17,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from types import TracebackType
 from typing import BinaryIO, cast
 
@@ -25,8 +24,9 @@ from resources.installation import Installation
 from resources.site.catalog import Catalog
 
 from .messages import PROGRESS, Chunk, ChunkDone, LostPage, Start, receive, send
+from .report import ParseError
 
-__all__ = ["PAGE_TIMEOUT_S", "ParseError", "ParserPool"]
+__all__ = ["PAGE_TIMEOUT_S", "ParserPool"]
 
 #: Parsing is bounded to about a second by work budgets; whatever takes this long will not end.
 PAGE_TIMEOUT_S = 30.0
@@ -34,10 +34,6 @@ PAGE_TIMEOUT_S = 30.0
 _LOOK_EVERY_S = 0.5
 #: Times that a chunk may kill children while no page is being parsed (full disk, no memory) before it is given up.
 _MAX_BLANK_DEATHS = 2
-
-
-class ParseError(Exception):
-    """The parse step cannot go on; nothing of this step is staged, and the next one starts over."""
 
 
 class _Child:
@@ -117,9 +113,11 @@ class ParserPool:
         self._start = Start(installation, catalog)
         self._timeout = page_timeout_s
         self._children: list[_Child] = []
-        self._blank_deaths: dict[int, int] = {}
+        self._waiting: deque[Chunk] = deque()
+        self._blank_deaths: dict[tuple[str, int], int] = {}
+        self._runs = False
         self.stop = threading.Event()
-        """Set from any thread: the parse step at hand ends with ParseError, and stages nothing."""
+        """Set from any thread: the parse steps at hand end with ParseError, and stage nothing."""
 
     def __enter__(self) -> ParserPool:
         return self
@@ -144,46 +142,69 @@ class ParserPool:
     def pids(self) -> list[int]:
         return [child.process.pid for child in self._children]
 
-    def run(self, chunks: Iterable[Chunk]) -> Generator[tuple[ChunkDone, list[LostPage]], None, None]:
-        """Parse chunks (numbers unique per call) and give each one's result, in the order in which they end.
+    def run(self, chunks: Iterable[Chunk]) -> Generator[tuple[Chunk, ChunkDone | ParseError], None, None]:
+        """Parse chunks (numbers unique per domain) and give each one's result, in the order in which they end.
 
-        Chunks are taken as children become free, and one ahead, which is made while they work. ParseError: one
-        cannot be parsed for a reason that is no page's fault. Whoever does not take all results closes the iterator:
-        children that are still at a chunk are ended then, so that nobody else is given what becomes of it.
+        Chunks are taken as children become free, and one ahead, which is made while they work. `lost` of the chunk that
+        is given names the pages that cost a child its life. ParseError as a result: the chunk cannot be parsed for a
+        reason that is no page's fault. Whoever does not take all results closes the iterator: children that are still
+        at a chunk are ended then, so that nobody else is given what becomes of it. One run at a time.
         """
+        if self._runs:
+            raise RuntimeError("the pool is at the chunks of another run: take all its results, or close it")
+        self._runs = True
+        self._blank_deaths.clear()
         try:
             yield from self._results(iter(chunks))
         finally:
-            for child in [child for child in self._children if child.chunk is not None]:
-                self._children.remove(child)
-                child.process.kill()
-                child.stop()
+            self._waiting.clear()
+            self._end_those(lambda chunk: True)
+            self._runs = False
 
-    def _results(self, source: Iterator[Chunk]) -> Iterator[tuple[ChunkDone, list[LostPage]]]:
-        waiting: deque[Chunk] = deque()
-        self._blank_deaths.clear()
-        while self._hand_out(waiting, source):
-            if not waiting:
-                waiting.extend(itertools.islice(source, 1))
+    def give_up(self, domain: str) -> None:
+        """No result of a chunk of `domain` that was taken is given any more; children that are at one are ended."""
+        self._waiting = deque(chunk for chunk in self._waiting if chunk.domain != domain)
+        self._end_those(lambda chunk: chunk.domain == domain)
+
+    def check_stop(self) -> None:
+        """ParseError if it is asked to stop."""
+        if self.stop.is_set():
+            raise ParseError("asked to stop; nothing of this parse step is staged")
+
+    def _end_those(self, concerned: Callable[[Chunk], bool]) -> None:
+        for child in [each for each in self._children if each.chunk is not None and concerned(each.chunk)]:
+            self._children.remove(child)
+            child.chunk = None
+            child.process.kill()
+            child.stop()
+
+    def _results(self, source: Iterator[Chunk]) -> Iterator[tuple[Chunk, ChunkDone | ParseError]]:
+        while self._hand_out(source):
+            if not self._waiting and (ahead := next(source, None)) is not None:
+                self._waiting.append(ahead)
             for child in self._ready():
                 chunk = child.chunk
-                assert chunk is not None
+                if chunk is None:
+                    continue  # ended with the domain of a result before
                 try:
-                    done = child.answer()
+                    done: ChunkDone | ParseError = child.answer()
                 except EOFError:
-                    waiting.appendleft(self._bury(child, chunk))
-                    continue
+                    buried = self._bury(child, chunk)
+                    if isinstance(buried, Chunk):
+                        self._waiting.appendleft(buried)
+                        continue
+                    done = buried
                 child.chunk = None
-                self._hand_out(waiting, source)  # it need not wait for what is done with its result
-                yield done, chunk.lost
+                self._hand_out(source)  # it need not wait for what is done with its result
+                yield chunk, done
 
-    def _hand_out(self, waiting: deque[Chunk], source: Iterator[Chunk]) -> bool:
+    def _hand_out(self, source: Iterator[Chunk]) -> bool:
         """Give every free child a chunk, those of dead ones first; False when all is done."""
         while True:
             idle = next((child for child in self._children if child.chunk is None), None)
             if idle is None and len(self._children) >= self.processes:
                 return True
-            chunk = waiting.popleft() if waiting else next(source, None)
+            chunk = self._waiting.popleft() if self._waiting else next(source, None)
             if chunk is None:
                 return any(child.chunk is not None for child in self._children)
             if idle is None:
@@ -199,8 +220,7 @@ class ParserPool:
                     assert child.process.stdout is not None
                     selector.register(child.process.stdout, selectors.EVENT_READ, child)
             while True:
-                if self.stop.is_set():
-                    raise ParseError("asked to stop; nothing of this parse step is staged")
+                self.check_stop()
                 events = selector.select(min(_LOOK_EVERY_S, self._timeout))
                 if events:
                     return [key.data for key, _ in events]
@@ -210,17 +230,18 @@ class ParserPool:
                     if child.chunk is not None and page >= 0 and now - since > self._timeout:
                         child.process.send_signal(signal.SIGKILL)
 
-    def _bury(self, child: _Child, chunk: Chunk) -> Chunk:
-        """Take a dead child off the list; its chunk without the culprit."""
+    def _bury(self, child: _Child, chunk: Chunk) -> Chunk | ParseError:
+        """Take a dead child off the list; its chunk without the culprit. ParseError: there is none, time and again."""
         self._children.remove(child)
         page, since = child.position()
         stuck_s = time.monotonic() - since
         status = child.stop()
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
         if not 0 <= page < len(chunk.heads):
-            deaths = self._blank_deaths[chunk.number] = self._blank_deaths.get(chunk.number, 0) + 1
+            this = chunk.domain, chunk.number
+            deaths = self._blank_deaths[this] = self._blank_deaths.get(this, 0) + 1
             if deaths > _MAX_BLANK_DEATHS:
-                raise ParseError(
+                return ParseError(
                     f"parser processes for {chunk.domain} keep ending ({how}) while no page is being parsed: "
                     "look at the log above, at free memory and at the disk of the data folder"
                 )
