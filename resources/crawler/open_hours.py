@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from resources.pacing.window import Window
-from resources.site.rules import PaceRules
+from resources.site.pace import PaceRules
 
 __all__ = ["open_hours"]
 

@@ -13,9 +13,9 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from resources.web.structured_data.lookup import compile_path
 
+from .base import REMEMBERED, Pattern, Rules, alike
 from .patterns import check_regex
 from .problems import FieldError
-from .rules import REMEMBERED, Pattern, Rules, alike
 
 __all__ = ["RESERVED_COLUMNS", "RESERVED_TABLES", "FieldRule", "ItemName", "ItemType", "check_selector"]
 

@@ -15,25 +15,12 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from resources.web.urls import domain_of, parse, redact
 
+from .base import REMEMBERED, Rules, Zone, alike
+from .identity import Identity
 from .item_types import ItemName, ItemType
+from .pace import PaceRules
 from .problems import FieldError, FieldErrors
-from .rules import (
-    REMEMBERED,
-    CacheRules,
-    Canary,
-    Identity,
-    Limits,
-    PaceRules,
-    ProxyRules,
-    Quality,
-    RetryRules,
-    Rules,
-    Scope,
-    TrapRules,
-    UrlRules,
-    Zone,
-    alike,
-)
+from .rules import CacheRules, Canary, Limits, ProxyRules, Quality, RetryRules, Scope, TrapRules, UrlRules
 
 __all__ = ["Site", "is_public_host", "normal_domain"]
 

@@ -11,24 +11,23 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from . import quantities
+from .base import Rules
+from .identity import Identity
 from .item_types import FieldRule, ItemType
 from .model import Site
+from .pace import PaceRules, Window
 from .quantities import format_duration
 from .rules import (
     CacheRule,
     CacheRules,
     Canary,
-    Identity,
     Limits,
-    PaceRules,
     ProxyRules,
     Quality,
     RetryRules,
-    Rules,
     Scope,
     TrapRules,
     UrlRules,
-    Window,
 )
 
 __all__ = ["reference_markdown"]

@@ -1,102 +1,30 @@
-"""The parts of a site file that say how to crawl: scope, identity, pace, retry, cache, urls, canaries."""
+"""The parts of a site file that say how to crawl: scope, retry, cache, urls, canaries, limits, traps, proxies, quality."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import Annotated, Any, Literal
-from zoneinfo import ZoneInfo
+from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
 from resources.web.urls import domain_of, redact, url_without_credentials
 
-from .patterns import UrlPattern
+from .base import Pattern, Rules, Span
 from .problems import FieldError
-from .quantities import ByteCount, Duration, Rate
+from .quantities import ByteCount, Duration
 
 __all__ = [
-    "REMEMBERED",
     "CacheRule",
     "CacheRules",
     "Canary",
-    "Identity",
     "Limits",
-    "PaceRules",
     "ProxyRules",
     "Quality",
     "RetryRules",
-    "Rules",
     "Scope",
     "TrapRules",
     "UrlRules",
-    "Window",
-    "alike",
 ]
-
-
-#: Texts found good that need not be looked at again: thousands of site files have a handful of crons, zones, patterns
-#: and selectors, and each takes longer than the rest of the file.
-REMEMBERED = 4_096
-
-
-def alike() -> WrapValidator:
-    """For a field of a site file that often says what other files say: what says the same becomes one object. Thousands
-    of sites that are alike take a fifth of the memory, and half the time to read."""
-
-    @lru_cache(maxsize=REMEMBERED)
-    def place(words: str) -> list[Any]:
-        """Where what `words` came to is kept; empty until then, and for ever if they are wrong."""
-        del words  # the cache's key
-        return []
-
-    def as_before(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-        if type(value) is not dict:
-            return handler(value)
-        # repr tells apart what is equal and not the same: 1, 1.0, True and '1'.
-        known = place(repr(value))
-        if not known:
-            known.append(handler(value))
-        return known[0]
-
-    return WrapValidator(as_before)
-
-
-class Rules(BaseModel):
-    """Base of all site-file models: unknown keys are errors, values do not change after loading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _pattern(text: str) -> str:
-    UrlPattern(text)
-    return text
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _zone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        raise ValueError(
-            f"{name!r} is no IANA time zone: write one such as 'Europe/Berlin' or 'UTC'"
-        ) from None
-    return name
-
-
-Pattern = Annotated[str, AfterValidator(_pattern)]
-Zone = Annotated[str, AfterValidator(_zone)]
-Span = Annotated[Duration, Field(gt=0)]
 
 
 class Scope(Rules):
@@ -117,147 +45,6 @@ class Scope(Rules):
     """Whether rel=nofollow links and nofollow pages feed the frontier."""
     iframes: bool = False
     """Follow iframe sources too."""
-
-
-#: Headers that frame the request or belong to the cache: a value from a site file would break one or the other.
-CRAWLERS_OWN_HEADERS = frozenset({"host", "connection", "content-length", "transfer-encoding", "te", "upgrade", "trailer",
-                                  "accept-encoding", "if-none-match", "if-modified-since", "if-match", "range"})  # fmt: skip
-
-
-class Identity(Rules):
-    """Who the crawler says it is. Sites block strangers first."""
-
-    user_agent: str | None = None
-    """Product token and contact, as in `AcmePrices/1.0 (+https://acme.example/bot)`. Made from `contact` if
-    unset."""
-    contact: str | None = None
-    """A URL or mail address where the site's owner reaches you. Required for public hosts."""
-    from_header: bool = True
-    """Send `From:` (RFC 9110 §10.1.2) when `contact` is a mail address."""
-    agents: tuple[str, ...] = ()
-    """Opt-in pool of user agents; each domain keeps one of them for good."""
-    headers: dict[str, str] = {}
-    """More request headers. `${NAME}` is taken from the environment and never logged."""
-
-    @field_validator("user_agent")
-    @classmethod
-    def _printable(cls, value: str | None) -> str | None:
-        if value is not None and (not value.strip() or not value.isascii() or not value.isprintable()):
-            raise ValueError(
-                "user_agent must be printable ASCII, as in 'AcmePrices/1.0 (+https://acme.example/bot)'"
-            )
-        return value
-
-    @field_validator("agents")
-    @classmethod
-    def _printable_agents(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for index, agent in enumerate(value):
-            if not agent.strip() or not agent.isascii() or not agent.isprintable():
-                raise FieldError("a user agent is printable ASCII", index)
-        return value
-
-    @field_validator("contact")
-    @classmethod
-    def _reachable(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        mail = re.fullmatch(r"[!-?A-~]+@[!-?A-~]+", value)
-        if not mail and domain_of(value) is None:
-            raise ValueError(
-                f"{url_without_credentials(value)!r} is neither a URL nor a mail address: write one where the "
-                "site's owner reaches you, as in 'https://acme.example/bot' or 'crawl@acme.example'"
-            )
-        return value
-
-    @field_validator("headers")
-    @classmethod
-    def _header_names(cls, value: dict[str, str]) -> dict[str, str]:
-        for name, text in value.items():
-            if not re.fullmatch(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+", name):
-                raise FieldError(f"{name!r} is no header name: letters, digits and dashes only", name)
-            if not text.isprintable() or not text.isascii():
-                raise FieldError("a header value is one line of printable ASCII", name)
-            if name.lower() == "user-agent":
-                raise FieldError("write identity.user_agent instead", name)
-            if name.lower() in CRAWLERS_OWN_HEADERS:
-                raise FieldError("is the crawler's own business: remove it", name)
-        return value
-
-
-class Window(Rules):
-    """When the site may be crawled, in its own time zone; daylight saving is honoured."""
-
-    start: str
-    """Local time of day, `22:00`."""
-    end: str
-    """Local time of day, `06:00`; earlier than `start` means the next day."""
-    days: tuple[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"], ...] = ()
-    """Days on which the window opens. Empty: every day."""
-    zone: Zone = "UTC"
-    """IANA time zone."""
-
-    @field_validator("start", "end")
-    @classmethod
-    def _time(cls, value: str) -> str:
-        if not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", str(value)):
-            raise ValueError(f"{value!r} is no time of day: write '22:00' (24 hours, two digits each)")
-        return value
-
-    @model_validator(mode="after")
-    def _some_time(self) -> Window:
-        if self.start == self.end:
-            raise FieldError("equals start: for all day leave the window out", "end")
-        return self
-
-
-class PaceRules(Rules):
-    """How fast. The default finds the rate the site tolerates and stays under it."""
-
-    rate: Rate = None
-    """`auto` (default): learned. A number or `30/min`: a ceiling. `unlimited`: your own servers only."""
-    burst: Annotated[int, Field(ge=1, le=100)] = 1
-    """Requests that may go at once after a pause."""
-    concurrency: Annotated[int, Field(ge=1, le=64)] | None = None
-    """Requests in flight at once: 1 to 5 (default 5); up to 64 with `rate: unlimited` (default 16)."""
-    jitter: Annotated[float, Field(ge=0, le=0.9)] = 0.3
-    """Each gap is stretched by up to this share, so that requests do not tick like a clock."""
-    crawl_delay: Literal["obey", "ignore"] | Annotated[float, Field(ge=0)] = "obey"
-    """`obey` the Crawl-delay of robots.txt, `ignore` it, or seconds of your own."""
-    crawl_delay_max: Duration = 60.0
-    """A longer Crawl-delay puts the domain off rather than holding a worker."""
-    ramp_up: Duration | None = None
-    """Half the rate for this long at the start. Default: 2 minutes for a fixed rate, slow start for `auto`."""
-    min_rate: Rate = 1 / 60
-    """The floor of learning: throttled here, the domain is paused."""
-    max_rate: Rate = 200.0
-    """The ceiling of learning for `auto`."""
-    retry_after_max: Duration = 900.0
-    """A longer Retry-After puts the domain off to a later night."""
-    window: Window | None = None
-    """Off-peak hours; a crawl that meets the end checkpoints and ends."""
-
-    @field_validator("min_rate", "max_rate")
-    @classmethod
-    def _number(cls, value: float | None) -> float | None:
-        if value is None:
-            raise ValueError("write a number here, such as 0.5 or '30/min'")
-        return value
-
-    @model_validator(mode="after")
-    def _concurrency_limit(self) -> PaceRules:
-        if self.concurrency is not None and self.concurrency > 5 and self.rate != float("inf"):
-            raise FieldError("above 5 needs 'rate: unlimited' (a server of your own)", "concurrency")
-        return self
-
-    @model_validator(mode="after")
-    def _floor_below_ceiling(self) -> PaceRules:
-        if isinstance(self.rate, float) and self.rate < (self.min_rate or 0.0):
-            raise FieldError(
-                "is below min_rate, where a domain is paused: raise it or lower min_rate", "rate"
-            )
-        if (self.min_rate or 0.0) > (self.max_rate or 0.0):
-            raise FieldError("is above max_rate: lower it", "min_rate")
-        return self
 
 
 class RetryRules(Rules):

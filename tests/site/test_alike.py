@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from resources.site.load import load_site_text
 from resources.site.model import Site
-from resources.site.rules import PaceRules
+from resources.site.pace import PaceRules
 
 
 def site(number: int, rest: str) -> Site:
