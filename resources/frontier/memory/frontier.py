@@ -3,13 +3,11 @@
 Guarantees: those of `resources.frontier.base`, but nothing is durable and only one process sees it. A call
 either does all it should or raises before it has changed anything.
 
-Costs: about 1 KB a URL. A domain keeps its claimable URLs in a heap by (priority, age) and the parked ones
-in a heap by time; an entry whose URL has moved on is dropped when it comes up.
+Costs: about 1 KB a URL; see `domain` for how a claim finds the next one.
 """
 
 from __future__ import annotations
 
-import heapq
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,67 +29,9 @@ from resources.frontier.base import (
     WorkerBeat,
 )
 
+from .domain import DomainUrls, Row
+
 __all__ = ["MemoryFrontier"]
-
-
-class _Row:
-    """A record with its age and the entries that stand for it elsewhere."""
-
-    __slots__ = ("age", "record", "token", "version")
-
-    def __init__(self, record: UrlRecord, age: int) -> None:
-        self.record = record
-        self.age = age
-        self.token = 0  # of the claim that holds it
-        self.version = 0  # raised with every move: heap entries of an older version are void
-
-
-class _Domain:
-    """The URLs of one domain."""
-
-    __slots__ = ("counters", "parked", "ready", "rows")
-
-    def __init__(self) -> None:
-        self.rows: dict[bytes, _Row] = {}
-        self.counters = [0] * len(State)
-        self.ready: list[tuple[int, int, int, _Row]] = []  # priority, age, version
-        self.parked: list[tuple[float, int, int, _Row]] = []  # not_before, age, version
-
-    def counts(self) -> StateCounts:
-        return StateCounts(*self.counters)
-
-    def move(self, row: _Row, new: State, not_before: float | None = None) -> None:
-        """The one place where a state changes."""
-        self.counters[row.record.state] -= 1
-        self.counters[new] += 1
-        self.place(row, new, not_before)
-
-    def place(self, row: _Row, state: State, not_before: float | None = None) -> None:
-        row.version += 1
-        row.record.state = state
-        row.record.not_before = not_before
-        if state is not State.LEASED:
-            row.token, row.record.lease_until, row.record.lease_owner = 0, None, ""
-        if state is State.PENDING:
-            if not_before is None:
-                heapq.heappush(self.ready, (row.record.priority, row.age, row.version, row))
-            else:
-                heapq.heappush(self.parked, (not_before, row.age, row.version, row))
-
-    def unpark(self, now: float) -> None:
-        while self.parked and (self.parked[0][0] <= now or self.parked[0][2] != self.parked[0][3].version):
-            _, _, version, row = heapq.heappop(self.parked)
-            if version == row.version:
-                self.place(row, State.PENDING)
-
-    def next_ready(self) -> _Row | None:
-        """The best claimable row; it stays where it is."""
-        while self.ready:
-            _, _, version, row = self.ready[0]
-            if version == row.version:
-                return row
-            heapq.heappop(self.ready)
-        return None
 
 
 class MemoryFrontier:
@@ -100,9 +40,9 @@ class MemoryFrontier:
     shared = False
 
     def __init__(self) -> None:
-        self._domains: dict[str, _Domain] = {}
-        self._rows: dict[bytes, _Row] = {}
-        self._leases: dict[int, _Row] = {}
+        self._domains: dict[str, DomainUrls] = {}
+        self._rows: dict[bytes, Row] = {}
+        self._leases: dict[int, Row] = {}
         self._ages = itertools.count(1)
         self._tokens = itertools.count(1)
         self._log: dict[int, FetchLogRow] = {}
@@ -114,10 +54,10 @@ class MemoryFrontier:
     def __repr__(self) -> str:
         return f"<MemoryFrontier {len(self._rows)} URLs, {len(self._leases)} leased>"
 
-    def _domain(self, name: str) -> _Domain:
-        return self._domains.setdefault(name, _Domain())
+    def _domain(self, name: str) -> DomainUrls:
+        return self._domains.setdefault(name, DomainUrls())
 
-    def _of(self, row: _Row) -> _Domain:
+    def _of(self, row: Row) -> DomainUrls:
         return self._domains[row.record.domain]
 
     # -- writing ---------------------------------------------------------------------------------
@@ -151,8 +91,8 @@ class MemoryFrontier:
         )  # fmt: skip
         self._insert(record)
 
-    def _insert(self, record: UrlRecord, instead_of: _Row | None = None) -> None:
-        row = _Row(record, next(self._ages))
+    def _insert(self, record: UrlRecord, instead_of: Row | None = None) -> None:
+        row = Row(record, next(self._ages))
         if instead_of is not None:
             # As old as the row it replaces, and newer than any entry of that one.
             row.age, row.version = instead_of.age, instead_of.version
@@ -164,7 +104,7 @@ class MemoryFrontier:
         if record.state is State.LEASED:
             self._lease(row, owner, until or 0.0)
 
-    def _apply_lastmod(self, row: _Row, lastmod: float | None) -> bool:
+    def _apply_lastmod(self, row: Row, lastmod: float | None) -> bool:
         record = row.record
         if lastmod is None:
             return False
@@ -194,7 +134,7 @@ class MemoryFrontier:
             )  # fmt: skip
         return claims
 
-    def _lease(self, row: _Row, owner: str, until: float) -> None:
+    def _lease(self, row: Row, owner: str, until: float) -> None:
         row.token = next(self._tokens)
         row.record.lease_owner, row.record.lease_until = owner, until
         self._leases[row.token] = row
@@ -215,7 +155,7 @@ class MemoryFrontier:
         result.enqueued, result.new_by_domain = self._enqueue(outlinks, now)
         return result
 
-    def _end(self, row: _Row, ack: Ack, now: float) -> None:
+    def _end(self, row: Row, ack: Ack, now: float) -> None:
         record, domain = row.record, self._of(row)
         parked = ack.not_before if ack.not_before is not None and ack.not_before > now else None
         if ack.verdict is Verdict.RELEASED:
@@ -255,7 +195,7 @@ class MemoryFrontier:
     def release_worker(self, worker: str, now: float) -> int:
         return self._hand_back(row for row in self._leases.values() if row.record.lease_owner == worker)
 
-    def _hand_back(self, rows: Iterable[_Row]) -> int:
+    def _hand_back(self, rows: Iterable[Row]) -> int:
         ended = list(rows)
         for row in ended:
             del self._leases[row.token]
@@ -315,7 +255,7 @@ class MemoryFrontier:
             self._leases.pop(row.token, None)
         return len(forgotten.rows)
 
-    def _in_state(self, domain: str, state: State) -> list[_Row]:
+    def _in_state(self, domain: str, state: State) -> list[Row]:
         urls = self._domains.get(domain)
         return [] if urls is None else [row for row in urls.rows.values() if row.record.state is state]
 
