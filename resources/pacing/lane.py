@@ -8,7 +8,7 @@ from resources.pacing.base import PaceLimits
 from resources.pacing.breaker import Breaker, BreakerState
 from resources.pacing.concurrency import ConcurrencyLadder
 from resources.pacing.learning import RateLearner
-from resources.pacing.ledger.base import LedgerRow
+from resources.pacing.ledger.base import LedgerRow, NightRow
 from resources.pacing.quota import QuotaPace
 from resources.pacing.signals import Signals
 
@@ -147,6 +147,27 @@ class Lane:
             slow_reason=self.slow_reason,
             command_seq=self.command_seq,
             reasons=reasons,
+        )
+
+    def night_row(self, night: str, now: float) -> NightRow:
+        """What the history keeps of its night."""
+        learner = self.learner
+        return NightRow(
+            domain=self.domain,
+            night=night,
+            started_at=self.admitted_at,
+            ended_at=now,
+            requests=self.requests,
+            throttled=self.throttled,
+            forbidden=self.forbidden,
+            walls=self.walls,
+            failures=self.failures,
+            rate_start=self.rate_start if math.isfinite(self.rate_start) else None,
+            rate_end=learner.rate if learner else None,
+            limit_rate=learner.limit_rate if learner else None,
+            trouble_rate=learner.trouble_rate if learner else None,
+            waited_s=self.waited_s,
+            paused_cause=self.paused_cause or self.breaker.cause * (self.breaker.state is BreakerState.OPEN),
         )
 
 

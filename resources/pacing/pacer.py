@@ -268,27 +268,7 @@ class Pacer:
             for lane in self._lanes.values()
             if lane.requests > lane.recorded and (domains is None or lane.domain in domains)
         ]
-        rows = [
-            NightRow(
-                domain=lane.domain,
-                night=night,
-                started_at=lane.admitted_at,
-                ended_at=now,
-                requests=lane.requests,
-                throttled=lane.throttled,
-                forbidden=lane.forbidden,
-                walls=lane.walls,
-                failures=lane.failures,
-                rate_start=lane.rate_start if math.isfinite(lane.rate_start) else None,
-                rate_end=lane.learner.rate if lane.learner else None,
-                limit_rate=lane.learner.limit_rate if lane.learner else None,
-                trouble_rate=lane.learner.trouble_rate if lane.learner else None,
-                waited_s=lane.waited_s,
-                paused_cause=lane.paused_cause
-                or lane.breaker.cause * (lane.breaker.state is BreakerState.OPEN),
-            )
-            for lane in ending
-        ]
+        rows = [lane.night_row(night, now) for lane in ending]
         self._ledger.append_history(rows)
         for lane in ending:
             lane.recorded = lane.requests
