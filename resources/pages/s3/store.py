@@ -34,8 +34,8 @@ from resources.pages.base import (
     count_new,
     one_by_one,
 )
-from resources.pages.compression import Codec, content_hash
 from resources.pages.incoming import check_versions
+from resources.pages.s3.bodies import Bodies
 from resources.pages.s3.domains import Domains
 from resources.pages.s3.housekeeping import merge, repeat
 from resources.pages.s3.index import Index
@@ -70,8 +70,7 @@ class S3Pages:
         self._read_only = read_only
         #: Domains written at once. Not the bucket's threads: those carry out what these wait for.
         self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="nightcrawl-pages")
-        self._corrupt: dict[str, dict[tuple[bytes, bytes], PageHead]] = {}
-        self._codecs: dict[tuple[str, str], Codec] = {}
+        self._bodies = Bodies(self._domains)
         self._unsettled = Unsettled()
         self._bucket.folders()  # a wrong address or key is told now, not after the first page
 
@@ -123,7 +122,7 @@ class S3Pages:
         content = version.head.content_hash
         place = self._domains.index(domain).bodies.get(content)
         added = 0
-        if place is not None and not any(content == each for _, each in self._corrupt.get(domain, ())):
+        if place is not None and not self._bodies.is_damaged(domain, content):
             referred.add(place.pack)
         elif content not in writer.bodies:
             writer.bodies[content] = version.body
@@ -139,9 +138,7 @@ class S3Pages:
             lost = [each for each in versions if each.head.content_hash not in index.bodies]
             if lost:
                 self._put(domain, lost)
-        fresh = {version.head.content_hash for version in versions}
-        for identity in [each for each in self._corrupt.get(domain, {}) if each[1] in fresh]:
-            del self._corrupt[domain][identity]
+        self._bodies.made_good(domain, {version.head.content_hash for version in versions})
 
     def _write(self, domain: str, writer: PackWriter) -> None:
         self._need_writing()
@@ -204,7 +201,7 @@ class S3Pages:
                 self._domains.refresh(domain)
             return repeat(
                 self._domains, domain, sources,
-                lambda index, head: bodies.get(head.content_hash) or self._body(index, head),
+                lambda index, head: bodies.get(head.content_hash) or self._bodies.read(index, head),
             )  # fmt: skip
 
         spoiled = set[str]().union(*self._threads.map(move, by_domain.items()))
@@ -227,13 +224,13 @@ class S3Pages:
         self._domains.refresh(domain)
         count = sum(1 for _ in self._domains.index(domain).current(Kind.PAGE))
         self._domains.delete(domain)
-        self._corrupt.pop(domain, None)
+        self._bodies.forget(domain)
         return count
 
     def maintain(self, domain: str, *, dense: bool = False) -> None:
         self._settle_all(domain)
         self._domains.refresh(domain)
-        merge(self._domains, domain, self._body, dense=dense)
+        merge(self._domains, domain, self._bodies.read, dense=dense)
 
     # -- heads -----------------------------------------------------------------------------------
     def head(self, key: bytes, kind: Kind = Kind.PAGE, *, domain: str | None = None) -> PageHead | None:
@@ -292,57 +289,13 @@ class S3Pages:
             index = self._domains.index(head.domain)
             if not any(head.content_hash == version.content for version in _all(index)):
                 raise KeyError(head.url)
-        return self._body(index, head)
+        return self._bodies.read(index, head)
 
     def bodies(self, heads: Sequence[PageHead]) -> Iterator[bytes | None]:
         return one_by_one(self, heads)
 
     def stored_order(self, heads: Sequence[PageHead]) -> list[PageHead]:
         return list(heads)  # each body is read by itself
-
-    def _body(self, index: Index, head: PageHead, data: bytes | None = None, base: int = 0) -> bytes:
-        """`data`: part of the pack, from `base` on, if it has been read already."""
-        for fresh in (False, True):
-            place = index.bodies.get(head.content_hash)
-            if place is None:
-                raise KeyError(head.url)
-            try:
-                start = place.start - base
-                if data is not None and start >= 0 and start + place.length <= len(data):
-                    frame = data[start : start + place.length]
-                else:
-                    frame = self._bucket.range(
-                        self._domains.path(index.domain, place.pack), place.start, place.length
-                    )
-                body = self._codec(index, place.pack).decompress(frame)
-            except KeyError:
-                if fresh:
-                    raise KeyError(head.url) from None
-                self._domains.refresh(index.domain)  # merged into another pack since
-                data = None
-                continue
-            except ValueError:
-                body = b""
-            if len(body) == head.body_bytes and content_hash(body) == head.content_hash:
-                return body
-            self._corrupt.setdefault(head.domain, {})[head.key, head.content_hash] = head
-            raise CorruptBody(
-                f"the body of {head.url} in {self._bucket.shown}/{place.pack} is damaged; fetch the page again"
-            )
-        raise AssertionError("unreachable")
-
-    def _codec(self, index: Index, pack: str) -> Codec:
-        codec = self._codecs.get((index.domain, pack))
-        if codec is None:
-            start, length, raw = index.packs[pack].dictionary
-            words = None
-            if length:
-                frame = self._bucket.range(self._domains.path(index.domain, pack), start, length)
-                words = Codec(None, 1).decompress(frame)
-            if len(self._codecs) >= 64:
-                self._codecs.clear()
-            codec = self._codecs[index.domain, pack] = Codec(words, 1, raw=raw)
-        return codec
 
     def read(
         self, domain: str, kind: Kind = Kind.PAGE, part: int = 0, parts: int = 1
@@ -379,12 +332,12 @@ class S3Pages:
                         continue
                     head = index.head(versions[0])
                     try:
-                        yield head, self._body(index, head, data, base)
+                        yield head, self._bodies.read(index, head, data, base)
                     except (CorruptBody, KeyError):
-                        self._corrupt.setdefault(domain, {})[head.key, head.content_hash] = head
+                        self._bodies.damaged(head)
 
     def corrupt(self, domain: str) -> list[PageHead]:
-        return list(self._corrupt.get(domain, {}).values())
+        return self._bodies.all_damaged(domain)
 
     def verify(self, domain: str) -> list[PageHead]:
         self._domains.refresh(domain)
@@ -394,7 +347,7 @@ class S3Pages:
             for version in versions:
                 head = index.head(version)
                 try:
-                    self._body(index, head)
+                    self._bodies.read(index, head)
                 except (CorruptBody, KeyError):
                     found.append(head)
         return found
