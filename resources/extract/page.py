@@ -66,7 +66,7 @@ class PageExtractor:
         elements = read_elements(tree)
         base = base_in(elements.bases, url)
         data = extract_structured(tree, url, elements.data, utf8)
-        result = ExtractedPage(page_row(head, tree, data, decision.encoding, base, elements.unseen))
+        result = ExtractedPage(page_row(head, tree, data, decision.encoding, base, elements))
         result.links = self._links.read(tree, elements.anchors, head.url, base, decision.encoding)
         if site.structured_data and data:
             result.structured = structured_rows(data)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from resources.pages.base import PageHead
-from resources.web.css import css, css_first
+from resources.web.page_elements import PageElements
 from resources.web.page_title import title_text
 from resources.web.structured_data import StructuredData, lookup
 from resources.web.urls import joiner, url_without_credentials
@@ -50,7 +50,10 @@ class PageRow:
 
 def header(head: PageHead, name: str) -> str | None:
     """The first response header of that (lower-case) name."""
-    return next((value for key, value in head.headers if key.lower() == name), None)
+    for key, value in head.headers:
+        if key.lower() == name:
+            return value
+    return None
 
 
 def page_row(
@@ -59,23 +62,23 @@ def page_row(
     data: StructuredData | None = None,
     encoding: str | None = None,
     base: str = "",
-    unseen: Iterable[LexborNode] = (),
+    elements: PageElements | None = None,
 ) -> PageRow:
     """The row; what only HTML has is None where there is no tree.
 
-    With a tree: `base` is the document base, `unseen` the body's elements whose text nobody sees.
+    With a tree: `base` is the document base, `elements` are the tree's.
     """
     title = description = language = canonical = None
     length: int | None = None
-    if tree is not None and data is not None:
-        title = _title(tree)[:MAX_TEXT] or None
+    if tree is not None and data is not None and elements is not None:
+        title = _title(tree, elements.title)[:MAX_TEXT] or None
         description = next(
             (found[0][:MAX_TEXT] for path in _DESCRIPTIONS if (found := lookup(data, path))), None
         )
         root = tree.root
         language = ((root.attrs.get("lang") or "").strip()[:100] or None) if root is not None else None
-        canonical = _canonical(tree, base)
-        length = text_length(tree, unseen)
+        canonical = _canonical(elements.canonicals, base)
+        length = text_length(tree, elements.unseen)
     return PageRow(
         url=head.url, final_url=head.final_url or head.url, domain=head.domain, depth=head.depth,
         status=head.status, content_type=header(head, "content-type"), encoding=encoding or head.encoding or None,
@@ -86,17 +89,13 @@ def page_row(
     )  # fmt: skip
 
 
-def _title(tree: LexborHTMLParser) -> str:
-    """The first title element; where the head has one, found without walking the whole tree."""
-    head = tree.head
-    node = css_first(head, "title") if head is not None else None
-    return " ".join(node.text().split()) if node is not None else title_text(tree)
+def _title(tree: LexborHTMLParser, in_head: LexborNode | None) -> str:
+    """The first title element; where the head has one, without walking the whole tree."""
+    return " ".join(in_head.text().split()) if in_head is not None else title_text(tree)
 
 
-def _canonical(tree: LexborHTMLParser, base: str) -> str | None:
+def _canonical(nodes: Sequence[LexborNode], base: str) -> str | None:
     """The page's own address for itself: one `rel=canonical` in its head; None if there are several that differ."""
-    head = tree.head
-    nodes = css(head, 'link[rel~="canonical" i][href]') if head is not None else []
     if not nodes:
         return None
     resolve = joiner(base)

@@ -33,4 +33,5 @@ def _ink(text: str) -> int:
         return len(text) - sum(map(text.count, _BLANKS))
     octets = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
     blanks = sum(int(np.count_nonzero(octets == blank)) for blank in _BLANK_OCTETS)
-    return len(text) - blanks - text.count("\u00a0")
+    # Most pages have none, and looking for the first is cheaper than counting them.
+    return len(text) - blanks - (text.count("\u00a0") if "\u00a0" in text else 0)

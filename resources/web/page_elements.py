@@ -17,6 +17,8 @@ __all__ = ["PageElements", "read_elements"]
 #: `[href]` for `a`, `area` and `base`: one attribute is cheaper to look for than three tags that have it.
 _SELECTOR = "[href],meta,script,style,noscript,template"
 _NEVER_SEEN = "script,style,noscript,template"
+#: What is asked of the head alone, which is short: a walk for each would cost more than the answers.
+_OF_HEAD = f'title,link[rel~="canonical" i][href],{_NEVER_SEEN}'
 
 
 def _tag_id(tag: str) -> int:
@@ -27,7 +29,7 @@ def _tag_id(tag: str) -> int:
 
 
 _ANCHORS = frozenset(map(_tag_id, ("a", "area")))
-_BODY, _META, _SCRIPT, _BASE = map(_tag_id, ("body", "meta", "script", "base"))
+_BODY, _META, _SCRIPT, _BASE, _LINK = map(_tag_id, ("body", "meta", "script", "base", "link"))
 _UNSEEN = frozenset(map(_tag_id, ("script", "style", "noscript", "template")))
 
 
@@ -43,6 +45,10 @@ class PageElements:
     data: list[LexborNode] = field(default_factory=list)
     #: Elements below `body` whose text nobody sees.
     unseen: list[LexborNode] = field(default_factory=list)
+    #: The first `title` of the head.
+    title: LexborNode | None = None
+    #: `link` elements of the head that name its canonical address.
+    canonicals: list[LexborNode] = field(default_factory=list)
 
 
 def read_elements(tree: LexborHTMLParser) -> PageElements:
@@ -67,13 +73,28 @@ def read_elements(tree: LexborHTMLParser) -> PageElements:
             if tag in _UNSEEN:
                 unseen.append(node)
     head, body = tree.head, tree.body
+    of_head = _read_head(head, found) if head is not None else 0
     if body is not None and body.tag_id == _BODY and body.parent is not None:
         # What is not in the head, which is before the body: cheaper than to look for the body in the walk.
-        found.unseen = unseen[len(_never_seen(head)) if head is not None else 0 :]
+        found.unseen = unseen[of_head:]
     elif body is not None:
         # A frameset took the place of the body, which the parser still gives and whose text is still counted.
         found.unseen = _never_seen(body)
     return found
+
+
+def _read_head(head: LexborNode, found: PageElements) -> int:
+    """Its title and canonical links; returns the number of its elements that nobody sees."""
+    unseen = 0
+    for node in css(head, _OF_HEAD):  # no element matches two of them
+        tag = node.tag_id
+        if tag in _UNSEEN:
+            unseen += 1
+        elif tag == _LINK:
+            found.canonicals.append(node)
+        elif found.title is None:
+            found.title = node
+    return unseen
 
 
 def _never_seen(scope: LexborNode) -> list[LexborNode]:

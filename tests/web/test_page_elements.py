@@ -22,12 +22,16 @@ _TAGS = (
     "div",
     "p",
     "body",
+    "title",
 )
 _START = st.builds(
     lambda tag, attributes: f"<{tag} {' '.join(attributes)}>",
     st.sampled_from(_TAGS),
     st.lists(
-        st.sampled_from(("href=x", "href", "xlink:href=y", "name=n", "HREF='#z'", "content=c")), max_size=3
+        st.sampled_from(
+            ("href=x", "href", "xlink:href=y", "name=n", "HREF='#z'", "content=c", "rel='a Canonical'")
+        ),
+        max_size=3,
     ),
 )
 _END = st.builds("</{}>".format, st.sampled_from((*_TAGS, "head")))
@@ -50,3 +54,8 @@ def test_each_kind_as_a_question_of_its_own_would_find_it(markup: str) -> None:
     assert [node.mem_id for node in found.data] == ids("meta,script")
     below = tree.body.css("script,style,noscript,template") if tree.body is not None else []
     assert [node.mem_id for node in found.unseen] == list(dict.fromkeys(node.mem_id for node in below))
+    of_head = tree.head.css if tree.head is not None else lambda selector: []
+    titles = of_head("title")
+    assert (found.title.mem_id if found.title is not None else None) == (titles[0].mem_id if titles else None)
+    canonicals = of_head('link[rel~="canonical" i][href]')
+    assert [node.mem_id for node in found.canonicals] == [node.mem_id for node in canonicals]

@@ -23,6 +23,9 @@ _SQL = read_statements("heads.sql")
 #: A row of `page` or `version`: the columns in the order of schema.sql, `id` first.
 Row = tuple[Any, ...]
 
+_decode = json.JSONDecoder().decode
+_KINDS = {int(kind): kind for kind in Kind}
+
 #: Keys per query: enough that its fixed cost vanishes; longer lists gain nothing.
 LIST = 500
 
@@ -71,14 +74,14 @@ class Heads:
             row[:13]
         )
         text = self._domains.heads[row[13]].decompress(row[14])
-        url, final, run_id, depth, encoding, source, verdict, verdict_version, note, vary, headers = (
-            json.loads(text)
+        url, final, run_id, depth, encoding, source, verdict, verdict_version, note, vary, headers = _decode(
+            text.decode("ascii")
         )
         return PageHead(
             (high + (1 << 63)).to_bytes(8) + low,
             url,
             self._domains.name(domain),
-            Kind(kind),
+            _KINDS[kind],
             status,
             decode_pairs(headers),
             content,
