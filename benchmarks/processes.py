@@ -1,6 +1,7 @@
 """Two worker processes beside one: pages per second of the whole, on domains that are shared out.
 
-    python -m benchmarks.processes [--pages 20000] [--most 2] [--one-processor-each] [--apart | --frontier URL] [--work DIR]
+    python -m benchmarks.processes [--pages 20000] [--most 2] [--one-processor-each [--servers-too]]
+        [--apart | --redis] [--work DIR]
 
 Made pages of 10 KB with 50 links, unlimited pace, as many domains as the most workers; each worker crawls its share
 of them from the same data folder. With two processors in all, nginx and whatever else runs take their part of them:
@@ -11,8 +12,11 @@ A worker left to itself keeps more than one processor busy (compression, SQLite 
 `--one-processor-each` holds each to a processor of its own, as a container with a limit of one CPU is held: what a
 further processor brings, and not what is left of the first one's. `--apart` gives each worker a data folder of its own:
 what the machine has for workers that share nothing, and so the most that those who share one folder could reach.
-`--frontier redis://127.0.0.1:6379` has them share a Redis server instead of a file; of its databases 1 and 2 (and so on
-to the most workers) are used, and have to be empty. What the server takes of the processors is in none of the figures.
+`--redis` has them share a Valkey server instead of a file, which is started for it.
+
+The servers are processes as well, and one worker beside them has what is left of the second processor. `--servers-too`
+holds them to the workers' processors: all there is on one processor, and all on two, which is what a second processor
+brings where the processors are the limit.
 """
 
 from __future__ import annotations
@@ -27,11 +31,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.measured import measured
 from benchmarks.real_docs.server import serve
+from benchmarks.redis_server import redis_server
 from benchmarks.throughput.family import cpu_of
 from benchmarks.throughput.our_crawl import installation
 from benchmarks.throughput.page_sets import made
@@ -39,7 +45,7 @@ from benchmarks.throughput.page_sets import made
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """`cpu` of our processes and `server` of nginx in seconds per 1,000 pages, starts included."""
+    """`cpu` of our processes and `server` of nginx and Valkey in seconds per 1,000 pages, starts included."""
 
     rate: float
     cpu: float
@@ -57,7 +63,7 @@ def crawl(
     apart: bool,
     frontier: str,
 ) -> Measured:
-    """One crawl by so many workers, from the first start to the last end. `server`: the process ids of nginx.
+    """One crawl by so many workers, from the first start to the last end. `server`: the process ids of the servers.
 
     `held`: each worker to a processor of its own. `apart`: each worker in a folder of its own. `frontier`: its address,
     if it is not in the folder.
@@ -85,22 +91,39 @@ def crawl(
     return Measured(pages / seconds, used / pages * 1000, served / pages * 1000)
 
 
+def hold(pid: str, processors: int) -> None:
+    """A running process and its threads, to the first so many processors."""
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(thread.name), range(processors))
+
+
 def compare(
-    work: Path, pages: int, most: int, *, held: bool = False, apart: bool = False, redis: str = ""
-) -> Iterator[tuple[int, Measured]]:
+    work: Path, pages: int, most: int, *, held: bool = False, apart: bool = False, redis: bool = False,
+    servers_too: bool = False,
+) -> Iterator[tuple[int, Measured]]:  # fmt: skip
     """One worker, two, and so on to `most`, on the same pages; as each is measured.
 
     `held`: each worker to a processor of its own. ValueError if there are fewer processors than workers then.
-    `apart`: each worker in a folder of its own. `redis`: the server of the frontier, if it is not a file.
+    `apart`: each worker in a folder of its own. `redis`: the frontier on a server, not in a file. `servers_too`: those
+    have no other processors than the workers.
     """
     if held and most > (os.cpu_count() or 1):
         raise ValueError(f"{most} workers cannot have a processor each: there are {os.cpu_count()}")
     chosen = made(work, pages, most)
-    with serve(work / "nginx", packages=chosen.packages, workers=min(most, os.cpu_count() or 1)):
+    with ExitStack() as running:
+        valkey = running.enter_context(redis_server(work / "valkey")) if redis else None
+        running.enter_context(
+            serve(work / "nginx", packages=chosen.packages, workers=min(most, os.cpu_count() or 1))
+        )
         master = (work / "nginx" / "nginx.pid").read_text().strip()
         server = [master, *Path(f"/proc/{master}/task/{master}/children").read_text().split()]
+        if valkey is not None:
+            server.append(str(valkey.pid))
         for workers in range(1, most + 1):
-            frontier = f"{redis}/{workers}" if redis else ""
+            if servers_too:
+                for pid in server:
+                    hold(pid, workers)
+            frontier = f"{valkey.url}/{workers}" if valkey is not None else ""
             folder = work / "crawl"
             found = crawl(
                 folder, chosen.seeds, workers, chosen.count, server, held=held, apart=apart, frontier=frontier
@@ -115,19 +138,24 @@ def main() -> None:
     parser.add_argument("--one-processor-each", action="store_true", help="hold each worker to one processor")
     shared = parser.add_mutually_exclusive_group()
     shared.add_argument("--apart", action="store_true", help="give each worker a data folder of its own")
-    shared.add_argument("--frontier", default="", help="a Redis server for the frontier, without a database")
+    shared.add_argument("--redis", action="store_true", help="keep the frontier on a Valkey server")
+    parser.add_argument(
+        "--servers-too", action="store_true", help="hold nginx and Valkey to the workers' processors"
+    )
     parser.add_argument("--work", type=Path, default=None)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="processes-") as temporary:
         one: Measured | None = None
         folder = options.work or Path(temporary)
-        held, apart, redis = options.one_processor_each, options.apart, options.frontier.rstrip("/")
-        runs = compare(folder, options.pages, options.most, held=held, apart=apart, redis=redis)
+        runs = compare(
+            folder, options.pages, options.most, held=options.one_processor_each or options.servers_too,
+            apart=options.apart, redis=options.redis, servers_too=options.servers_too,
+        )  # fmt: skip
         for workers, found in runs:
             one = one or found
             print(
                 f"{workers} workers: {found.rate:,.0f} pages/s, {found.rate / one.rate:.2f} times one; CPU s per "
-                f"1,000 pages {found.cpu:.3f}, nginx {found.server:.3f}; on processors of their own "
+                f"1,000 pages {found.cpu:.3f}, servers {found.server:.3f}; on processors of their own "
                 f"{workers * one.cpu / found.cpu:.2f} times one",
                 flush=True,
             )

