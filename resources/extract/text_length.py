@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 __all__ = ["text_length"]
 
 _BLANKS = " \n\t\r\u00a0"
-_BLANK_OCTETS = tuple(b" \n\t\r")
-#: Octets from which on looking at them as an array is cheaper than counting in the string.
+#: Characters from which on looking at them as an array is cheaper than counting in the string.
 _LONG = 1_000
 
 
@@ -31,7 +31,12 @@ def text_length(tree: LexborHTMLParser, unseen: Iterable[LexborNode]) -> int:
 def _ink(text: str) -> int:
     if len(text) < _LONG:
         return len(text) - sum(map(text.count, _BLANKS))
-    octets = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
-    blanks = sum(int(np.count_nonzero(octets == blank)) for blank in _BLANK_OCTETS)
-    # Most pages have none, and looking for the first is cheaper than counting them.
-    return len(text) - blanks - (text.count("\u00a0") if "\u00a0" in text else 0)
+    # In the width that the string has in memory: UTF-8 would have to be made of what is not ASCII.
+    units: NDArray[np.uint8] | NDArray[np.uint16]
+    try:
+        units = np.frombuffer(text.encode("latin-1"), np.uint8)
+    except UnicodeEncodeError:
+        units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
+    # Most pages have one or two kinds, and that a kind is not there is told at once.
+    blanks = sum(int(np.count_nonzero(units == ord(blank))) for blank in _BLANKS if blank in text)
+    return len(text) - blanks
