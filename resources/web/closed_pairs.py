@@ -26,6 +26,8 @@ __all__ = ["cheap_without_pairs"]
 
 #: Comments, raw text and tags that may go on beyond their first `>` are looked at one by one.
 _MOST_LOOKED_AT = 20_000
+#: A hundred octets of memory each. A page of five megabytes has some 200,000.
+_MOST_TAGS = 500_000
 #: A round has to take out one tag in so many; what is left then is faster one by one.
 _WORTH_A_ROUND = 50
 _LESS, _GREATER, _SLASH, _BANG, _QUESTION = b"<>/!?"
@@ -80,8 +82,10 @@ class _Tags:
 
 
 def _tags(markup: bytes, octets: Octets, doubtful: set[int]) -> _Tags | None:
-    """None where there are too many declarations."""
+    """None where there are too many, or too many declarations."""
     at = np.flatnonzero(octets[:-1] == _LESS)
+    if len(at) > _MOST_TAGS:
+        return None
     behind = octets[at + 1]
     at = at[_IS_LETTER[behind] | (behind == _SLASH) | (behind == _BANG) | (behind == _QUESTION)]
     declarations = np.flatnonzero(octets[at + 1] == _BANG)
