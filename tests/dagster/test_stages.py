@@ -18,6 +18,8 @@ from practice_site import practice_site_process, practice_web_process, site_conf
 from resources.frontier.base import State
 from resources.pages.base import Kind
 from resources.reports.needs import needs
+from resources.warehouse.parse import ParseReport
+from resources.warehouse.parse.step import DomainStep
 from resources.warehouse.read import published
 from resources.web.walls import DETECTOR_VERSION
 from tests.dagster.conftest import NIGHT, House
@@ -73,6 +75,28 @@ def test_a_domain_that_fails_is_the_only_red_one(house: House) -> None:
         passed, words = house.checks("seed_frontier", "canary")[names[1]]
         assert not passed
         assert "them" in words or "no response" in words
+
+
+@pytest.mark.slow
+def test_a_domain_whose_rows_cannot_be_staged_costs_the_others_no_table(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = DomainStep.stage
+    configs = [site_config(n_products=2, host=f"127.0.0.{n}") for n in (2, 3, 4)]
+    with practice_web_process(configs) as sites:
+        names = [s.domain for s in sites]
+
+        def failing(step: DomainStep) -> ParseReport:
+            if step.domain == names[1]:
+                raise OSError("no space left")
+            return stage(step)
+
+        monkeypatch.setattr(DomainStep, "stage", failing)
+        house.write_site(names)
+        assert not house.run(*NIGHT, first=names[0], last=names[2]).success
+    assert house.partitions("raw_html") == (set(names), set())
+    for asset in ("pages", "items", "published"):
+        assert house.partitions(asset) == ({names[0], names[2]}, {names[1]})
 
 
 def test_domains_that_end_together_are_all_told(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
