@@ -57,7 +57,8 @@ def parse_domains(
 ) -> Generator[tuple[str, ParseReport | Exception], None, None]:
     """Parse the pages of `domains` that changed since they were loaded (all with `force`) and stage their rows.
 
-    Gives each domain once, as it ends: what was staged, or why nothing was, which costs no other domain anything.
+    Gives each domain once, as it ends: what was staged, or why nothing was, which costs no other domain anything. (One
+    without changed pages may be given with the next that has any.)
     That is a ParseError where no site file covers it or its parsing cannot go on, else what a store or the disk raised.
     Nothing goes on while the caller does not ask for the next one; closing the iterator ends what is being parsed.
 
@@ -118,8 +119,11 @@ class _Steps:
                 self._expected.popleft()
 
     def take(self, chunk: Chunk, done: ChunkDone | ParseError) -> None:
-        """A chunk came back."""
-        step = self._steps[chunk.domain]
+        """A chunk came back. Numbered cases: 1. its domain failed while it was on its way; 2. it cannot be
+        parsed; 3. it is."""
+        step = self._steps.get(chunk.domain)
+        if step is None:
+            return
         if isinstance(done, ParseError):
             self._fail(chunk.domain, done)
             return
@@ -158,10 +162,10 @@ class _Steps:
         """Count on until chunks need not be small yet. Every domain is counted once."""
         enough = _CHUNK * self._shares
         left = sum(self._expected)
-        for domain in self._domains[at + len(self._expected) :]:
+        for further in range(at + len(self._expected), len(self._domains)):
             if self._expected and left >= enough:
                 return
-            pages, _, _ = store.counts(domain)
+            pages, _, _ = store.counts(self._domains[further])
             self._expected.append(pages)
             left += pages
 

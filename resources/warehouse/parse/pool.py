@@ -162,7 +162,8 @@ class ParserPool:
             self._runs = False
 
     def give_up(self, domain: str) -> None:
-        """No result of a chunk of `domain` that was taken is given any more; children that are at one are ended."""
+        """Forget the chunks of `domain` that were taken; children that are at one are ended. A result that is there
+        already may still be given."""
         self._waiting = deque(chunk for chunk in self._waiting if chunk.domain != domain)
         self._end_those(lambda chunk: chunk.domain == domain)
 
