@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,10 +33,21 @@ NIGHT = (
 )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_collections() -> Iterator[None]:
+    """What was loaded before the first test stays, and need not be looked through after each."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
-def no_instance_of_another_test() -> Iterator[None]:
-    """Dagster keeps the state storage of the instance that was entered last, and asks it when definitions are loaded; that
-    of a test before may be gone."""
+def no_instance_of_another_test(quick_collections: None) -> Iterator[None]:
+    """Dagster asks the state storage of the instance that was entered last when definitions are loaded. A context of a
+    schedule or sensor leaves its instance only when it is collected, at whatever moment, and the one that was entered
+    before, which may be gone, is the last one then. So those of tests before are collected first."""
+    gc.collect()
     with set_defs_state_storage(None):
         yield
 
