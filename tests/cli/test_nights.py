@@ -148,6 +148,7 @@ def test_a_signal_drains_and_the_same_command_goes_on(
         assert again == [], "nothing that was fetched is fetched again"
 
 
+@pytest.mark.slow
 def test_pages_from_an_archive_become_tables_without_a_request(
     shell: Shell, site: RemoteSite, tmp_path: Path
 ) -> None:

@@ -20,7 +20,13 @@ ALL_TRAPS = [
 WASTED = 0.01
 
 
-@pytest.mark.parametrize("traps", ALL_TRAPS, ids=["ids in a section", "ids everywhere"])
+@pytest.mark.parametrize(
+    "traps",
+    [
+        pytest.param(ALL_TRAPS[0], id="ids in a section"),
+        pytest.param(ALL_TRAPS[1], id="ids everywhere", marks=pytest.mark.slow),
+    ],
+)
 def test_with_all_traps_two_nights_end_with_every_page_and_hardly_a_request_wasted(
     tmp_path: Path, traps: dict[str, Any]
 ) -> None:
