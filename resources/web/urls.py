@@ -27,7 +27,6 @@ from .query_encoding import encode_query, needs_document_encoding
 from .url_policy import DEFAULT_POLICY, UrlPolicy
 
 __all__ = [
-    "CANONICAL_VERSION",
     "DEFAULT_POLICY",
     "MAX_URL_LENGTH",
     "Url",
@@ -43,9 +42,6 @@ __all__ = [
     "redact",
     "url_without_credentials",
 ]
-
-#: Raised whenever the canonical form of any URL changes: keys of another version are other keys.
-CANONICAL_VERSION = 1
 
 #: Longer URLs are no URLs: servers refuse request lines beyond 8 KiB or so, and a trap that grows its own
 #: links must end. RFC 9110 4.1 asks for at least 8,000 octets.
@@ -119,15 +115,33 @@ def join(base: str, ref: str) -> str | None:
 
 
 def joiner(base: str) -> Callable[[str], str | None]:
-    """`join` with one base for all links of a page."""
+    """`join` with one base for all links of a page. What is plain is put together as text, at a third of the price."""
     resolve = whatwg_url.resolver(base)
-    folder = base[: base.rindex("/") + 1] if _is_plain(base) else ""
+    plain = _is_plain(base)
+    folder = base[: base.rindex("/") + 1] if plain else ""
+    root = base.index("/", 8) if plain else 0
 
-    def join_to_base(ref: str) -> str | None:
-        if folder and _PLAIN_PATH.fullmatch(ref) is not None and "/." not in ref:
-            return folder + ref
+    def parsed(ref: str) -> str | None:
         href = resolve(ref)
         return href if href is not None and href.startswith(("http://", "https://")) else None
+
+    def join_to_base(ref: str) -> str | None:
+        """Numbered cases: 1. an address of its own; 2. the base itself; 3. a path from the root; 4. one from the folder
+        or from those above it; 5. whatever else."""
+        if plain:
+            if ref.startswith(("http://", "https://")):
+                return ref if _is_plain(ref) else parsed(ref)
+            if not ref:
+                return base
+            above, path = folder, ref
+            if ref[0] == "/":
+                above, path = base[: root + 1], ref[1:]
+            while path[:3] == "../":
+                path = path[3:]
+                above = above[: above.rfind("/", root, -1) + 1] if len(above) > root + 1 else above
+            if not path or (_PLAIN_PATH.fullmatch(path) is not None and "/." not in path):
+                return above + path
+        return parsed(ref)
 
     return join_to_base
 
@@ -203,13 +217,16 @@ def _site_path(href: str, policy: UrlPolicy) -> str:
     head, mark, query = href.partition("?")
     origin_end = head.index("/", 8)
     path = head[origin_end:]
-    folder, _, name = path.rpartition("/")
-    if name in policy.index_pages:
-        path, name = f"{folder}/", ""
-    if policy.trailing_slash == "strip":
-        path = path.rstrip("/") or "/"
-    elif policy.trailing_slash == "add" and name and "." not in name:
-        path += "/"
+    before = ""
+    while path != before:  # what is left when a slash goes may be an index page, and the other way round
+        before = path
+        folder, _, name = path.rpartition("/")
+        if name in policy.index_pages:
+            path, name = f"{folder}/", ""
+        if policy.trailing_slash == "strip":
+            path = path.rstrip("/") or "/"
+        elif policy.trailing_slash == "add" and name and "." not in name:
+            path += "/"
     return head[:origin_end] + path + mark + query
 
 

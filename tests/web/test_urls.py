@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from resources.web import urls, whatwg_url
@@ -45,6 +45,7 @@ def test_joining_to_a_base_that_is_no_url_never_raises(base: str, ref: str) -> N
 
 
 @given(HOSTILE, POLICIES)
+@example("index.html/", UrlPolicy(trailing_slash="strip", index_pages=("index.html",)))
 def test_the_canonical_form_is_idempotent_and_its_key_stable(rest: str, policy: UrlPolicy) -> None:
     once = urls.canonical(f"https://e.example/{rest}", policy)
     if once is not None:
@@ -263,8 +264,24 @@ def test_what_is_taken_for_plain_the_parser_leaves_as_it_is(url: str) -> None:
     assert urls.canonical(url) == (urls.canonical_of_joined(expected) if expected is not None else None)
 
 
-@given(NEARLY_PLAIN, st.text("ab09_~-./?#:%\\ é", max_size=8))
-def test_plain_paths_are_joined_as_the_parser_joins_them(base: str, ref: str) -> None:
+NEARLY_PLAIN_REF = st.one_of(
+    st.text("ab09_~-./?#:%\\ é", max_size=8),
+    st.builds(
+        "".join,
+        st.tuples(
+            st.sampled_from(["", "/"]),
+            st.lists(st.sampled_from(["../", "a/", "b.c", "/", "./", ".."])).map("".join),
+        ),
+    ),
+    NEARLY_PLAIN,
+)
+
+
+@given(NEARLY_PLAIN, NEARLY_PLAIN_REF)
+@example("https://a.example/b/c", "")
+@example("https://a.example/b//c/d", "../../../../e")
+@example("https://a.example/", "/..//")
+def test_plain_addresses_are_joined_as_the_parser_joins_them(base: str, ref: str) -> None:
     joined = whatwg_url.resolve(ref, base)
     expected = joined if joined is not None and joined.startswith(("http://", "https://")) else None
     assert urls.joiner(base)(ref) == expected
