@@ -3,8 +3,8 @@
 What a store looks for or sums (key, kind, hash, sizes, times) it keeps in columns or names of its own; all
 the rest is one JSON array: `[url, final_url, run_id, depth, encoding, encoding_source, verdict,
 verdict_version, note, vary, headers]`, headers as `[name, value, name, value …]`. ASCII only, so that any
-string survives, lone surrogates included. Heads of one domain are nearly alike, so the first one makes a
-dictionary in which the others shrink to what is their own.
+string survives, lone surrogates included. Heads of one domain's pages are nearly alike, so the first one makes
+a dictionary in which the others shrink to what is their own.
 """
 
 from __future__ import annotations

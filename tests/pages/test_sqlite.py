@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from resources.pages.base import Kind
 from resources.pages.compression import Codec
 from resources.pages.sqlite import SqlitePages
 from tests.pages.samples import DOMAIN, article, version
@@ -46,6 +47,44 @@ def test_heads_that_differ_little_take_little_room(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         (average,) = connection.execute("SELECT avg(length(fields)) FROM page").fetchone()
     assert average < 80
+
+
+def average_head(path: Path) -> float:
+    with sqlite3.connect(path) as connection:
+        (average,) = connection.execute("SELECT avg(length(fields)) FROM page WHERE kind = 0").fetchone()
+    return float(average)
+
+
+def test_the_head_of_robots_txt_is_no_example_for_those_of_pages(path: Path) -> None:
+    headers = tuple(
+        (f"X-Policy-{number}", f"a long value that never changes {number}") for number in range(20)
+    )
+    store = SqlitePages(path)
+    store.put([version("/robots.txt", b"User-agent: *", kind=Kind.ROBOTS, headers=())])
+    store.put(
+        [version(f"/{number}", b"", headers=(*headers, ("Age", str(number)))) for number in range(1000)]
+    )
+    store.close()
+    assert average_head(path) < 80
+
+
+def test_heads_of_a_store_that_took_robots_txt_for_their_example_shrink_as_they_are_written_again(
+    path: Path,
+) -> None:
+    headers = tuple(
+        (f"X-Policy-{number}", f"a long value that never changes {number}") for number in range(20)
+    )
+    pages = [version(f"/{number}", b"", headers=headers) for number in range(100)]
+    # A page, to the store: so it was before it asked what the first head is of.
+    store = SqlitePages(path)
+    store.put([version("/robots.txt", b"User-agent: *", headers=())])
+    store.put(pages)
+    before = average_head(path)
+    store.maintain(DOMAIN)
+    store.touch([each.head for each in pages])
+    assert average_head(path) < before / 2
+    assert store.heads([each.head.key for each in pages]) == {each.head.key: each.head for each in pages}
+    store.close()
 
 
 def test_a_domain_whose_pages_share_nothing_is_stored_plain(path: Path) -> None:

@@ -81,13 +81,24 @@ class Domains:
     def grow(self, domain: Domain, bodies: int, body_bytes: int, tail_pack: int) -> None:
         self._connection.execute(_SQL["grow"], (bodies, body_bytes, tail_pack, domain.id))
 
-    def head_dictionary(self, domain: Domain, first: bytes) -> int:
-        """The number of the domain's dictionary for heads, made of `first` if it has none."""
-        if domain.head_dictionary:
+    def head_dictionary(self, domain: Domain, page: bytes | None) -> int:
+        """The number of the domain's dictionary for heads, made of the fields of a `page` if it has none; 0 if there is
+        no page: the first head of a crawl is that of robots.txt, which is like no other."""
+        if domain.head_dictionary or page is None:
             return domain.head_dictionary
-        number = self._add(domain, first[:HEAD_DICTIONARY_BYTES])
+        number = self._add(domain, page[:HEAD_DICTIONARY_BYTES])
         self._connection.execute(_SQL["use_head_dictionary"], (number, domain.id))
         return number
+
+    def drop_poor_head_dictionary(self, number: int) -> None:
+        """Leave it to the domain's next page to give a dictionary, if the one it has was made of the head of robots.txt,
+        as it once always was. Within a write transaction."""
+        domain = self.find_by_id(number)
+        if domain is None or not domain.head_dictionary:
+            return
+        url = self.dictionary(domain.head_dictionary).partition(b'",')[0]
+        if url.endswith(b"/robots.txt"):
+            self._connection.execute(_SQL["use_head_dictionary"], (0, number))
 
     def use_dictionary(self, domain: Domain, data: bytes) -> int:
         """Make `data` the dictionary of new bodies. Within a write transaction."""

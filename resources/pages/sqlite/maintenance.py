@@ -82,6 +82,7 @@ def maintain(domains: Domains, bodies: Bodies, name: str, write: Write) -> None:
             with write() as connection:
                 _rewrite(connection, domain, domains, bodies, codec, packs[first : first + PACKS])
     with write():
+        domains.drop_poor_head_dictionary(domain.id)
         domains.drop_unused(domain)
 
 

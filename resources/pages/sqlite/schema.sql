@@ -15,7 +15,7 @@ CREATE TABLE domain (
     tail_pack       INTEGER NOT NULL DEFAULT 0           -- the pack that small batches are added to
 ) STRICT;
 
--- Never changed. Bodies: trained by zstd, stored compressed. Heads: the first head of the domain.
+-- Never changed. Bodies: trained by zstd, stored compressed. Heads: the head of the domain's first page.
 CREATE TABLE dictionary (
     id        INTEGER PRIMARY KEY AUTOINCREMENT,
     domain_id INTEGER NOT NULL,

@@ -120,7 +120,7 @@ class SqlitePages:
         self, domain: Domain, heads: list[PageHead], current: dict[tuple[bytes, int], Row]
     ) -> None:
         fields = [encode_fields(head) for head in heads]
-        dictionary = self._domains.head_dictionary(domain, fields[0])
+        dictionary = self._head_dictionary(domain, heads, fields)
         new: list[Row] = []
         for head, text in zip(heads, fields, strict=True):
             row = current.get((head.key, head.kind))
@@ -150,18 +150,18 @@ class SqlitePages:
                 domain = self._domains.find(name)
                 if domain is None:
                     continue
-                dictionary = domain.head_dictionary
+                fields = [encode_fields(head) for head in group]
+                dictionary = self._head_dictionary(domain, group, fields)
                 self._heads.touch(
                     self._heads.columns(
-                        head,
-                        encode_fields(head),
-                        domain.id,
-                        dictionary,
-                        head.first_seen_at,
-                        head.changed_at,
+                        head, text, domain.id, dictionary, head.first_seen_at, head.changed_at
                     )
-                    for head in group
+                    for head, text in zip(group, fields, strict=True)
                 )
+
+    def _head_dictionary(self, domain: Domain, heads: list[PageHead], fields: list[bytes]) -> int:
+        pages = (text for head, text in zip(heads, fields, strict=True) if head.kind is Kind.PAGE)
+        return self._domains.head_dictionary(domain, next(pages, None))
 
     def quarantine(self, head: PageHead, verdict: str, version: str, note: str) -> None:
         judged = replace(head, kind=Kind.QUARANTINE, verdict=verdict, verdict_version=version, note=note)
