@@ -327,6 +327,12 @@ class Crawl:
                 lane.report.new_urls += count
                 lane.dry = False
                 self._refill.top_up(lane, self._settle_later)
+        for domain in {ack.claim.domain for ack in acks}:
+            lane = self.lanes.get(domain)
+            if lane is not None and lane.idle:
+                self._settle(
+                    lane
+                )  # this was all it waited for: it goes on or ends now, not at the next sweep
         self._wake.set()
 
     # -- ends --------------------------------------------------------------------------------------

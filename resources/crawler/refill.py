@@ -167,6 +167,8 @@ class Refill:
                 lane.held.append((claim, head))
             else:
                 self._ack(lane, verdict)
+        if not lane.buffer and not lane.in_flight:
+            self._writer.hurry()  # none of them is fetched: the lane has nothing to do until that is written
         if lane.admitted and not lane.closed:
             self._pacer.want(lane.domain, lane.wanted)
 

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from crawl_assets.checks.ban_signals import ban_signals
 from practice_site import practice_site_process
 from resources.crawler.order import CrawlOrder
@@ -34,6 +36,23 @@ def test_a_page_that_says_not_found_is_a_failure_and_no_wall(tmp_path: Path) -> 
         assert report.causes["wall_soft_404"] == 4
         assert report.walls == 0
         assert ban_signals(report).passed
+
+
+# -- nothing left to do ------------------------------------------------------------------------------------------------
+def test_the_last_results_end_the_night_and_no_timer_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last claims are of pages that robots.txt forbids: what waits for them to be written does so by itself."""
+    monkeypatch.setattr("resources.crawler.crawl.TICK_S", 25.0)
+    monkeypatch.setattr("resources.pages.sqlite.store.SqlitePages.gather_s", 25.0)
+    with practice_site_process(n_products=16) as site:
+        house = House(tmp_path)
+        house.write(site.domain)
+        for _ in range(2):
+            report = house.night(site.domain, deadline=time.time() + 20)[site.domain]
+            assert report.end == "finished"
+        assert house.stored(site) == site.expected_pages()
+        assert house.excluded(site.domain)["robots"] > 0
 
 
 # -- the circuit breaker -------------------------------------------------------------------------------------------
