@@ -45,6 +45,9 @@ class Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = (
+        True  # head and body are two writes: the second would wait 40 ms for the first's ACK
+    )
     server: Server
 
     def do_GET(self) -> None:

@@ -18,6 +18,8 @@ from tests.fetcher.hostile_zoo.visitors import PROFILE, visitor
 
 #: The profile's total timeout, and a machine that is busy with other things.
 IN_TIME_S = PROFILE.total_timeout_s + 5.0
+#: The transport's threads learn within this of a connection that the server has ended already.
+NOTICED_S = 0.03
 
 
 @pytest_asyncio.fixture
@@ -42,9 +44,9 @@ async def test_a_fetch_of_it_ends_with_a_named_cause(beast: Beast, fetcher: WebF
         assert all(isinstance(k, str) and isinstance(v, str) for k, v in result.headers)
         if beast.on_connect or beast.secure not in ("", "good"):
             return
-        await asyncio.sleep(
-            0.1
-        )  # a connection that is about to be reset is found out before it is used again
+        await cage.conversations_end(0.1)
+        # What is reset or ended there is found out here before the connection is used again.
+        await asyncio.sleep(NOTICED_S)
         after = await fetcher.fetch(FetchRequest(f"{cage.origin}/good1", PROFILE))
         assert (after.status, after.cause) == (200, None)
         assert b"<title>/good1</title>" in after.body

@@ -148,6 +148,11 @@ class Cage:
                 task.cancel()
             await asyncio.gather(*self.open_tasks, return_exceptions=True)
 
+    async def conversations_end(self, patience_s: float) -> None:
+        """Until the cage has ended every connection by itself; not longer than that for those it keeps open."""
+        if self.open_tasks:
+            await asyncio.wait(self.open_tasks, timeout=patience_s)
+
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
