@@ -115,9 +115,7 @@ def read_outlinks(
         tag = node.tag_id
         if tag in _ANCHORS:
             attributes = node.attributes
-            href = attributes.get("href") or attributes.get("xlink:href") or ""
-            if "#" in href:
-                href = href[: href.index("#")]
+            href = (attributes.get("href") or attributes.get("xlink:href") or "").partition("#")[0]
             if hints.get(href, True):
                 rel = attributes.get("rel")
                 hints[href] = rel is not None and "nofollow" in rel.lower().split()
