@@ -18,7 +18,7 @@ from resources.web.walls.phrases import SENTENCES, TITLES
 from resources.web.walls.quick import TITLE_SCAN
 from resources.web.walls.raw_marks import Glance, glance
 from resources.web.walls.scan import Scan
-from resources.web.walls.signs import _NO_RESULTS, _QUOTED
+from resources.web.walls.signs import NO_RESULTS, QUOTED
 
 EXPRESSIONS = [mark.pattern for mark in (*STRONG_MARKS, *WIDGETS)] + [phrase.pattern for phrase in SENTENCES]
 PATTERNS = [expression.compiled() for expression in EXPRESSIONS]
@@ -99,7 +99,7 @@ _QUOTED_AS_SAID = re.compile(
     st.lists(st.sampled_from([*"\"„«»「」'a. ", "words of a page ", "it's", "é"]), max_size=40).map("".join)
 )
 def test_quotations_are_found_as_the_rule_is_said(text: str) -> None:
-    assert _QUOTED.sub(" ", text) == _QUOTED_AS_SAID.sub(" ", text)
+    assert QUOTED.sub(" ", text) == _QUOTED_AS_SAID.sub(" ", text)
 
 
 @given(
@@ -146,6 +146,6 @@ def test_every_expression_of_the_tables_can_be_compiled() -> None:
     tables += [pattern for _, pattern, _, _ in BLOCK_HEADERS]
     tables += [pattern for pattern, _, _ in (*LOCATION_MARKS, *DATA_MARKS)]
     alone = [each for each in vars(phrases).values() if isinstance(each, Expression)]
-    for expression in (*tables, *alone, _NO_RESULTS):
+    for expression in (*tables, *alone, NO_RESULTS):
         assert expression.compiled().pattern == expression.pattern
         assert expression.compiled() is expression.compiled()

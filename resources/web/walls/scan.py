@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import re2
 
@@ -90,39 +90,61 @@ class _Pattern(Protocol):
 
 
 class Scan:
-    """`candidates(text)`: indices of the patterns that may be found in `text`, ascending."""
+    """`candidates(text)`: indices of the patterns that may be found in `text`, ascending.
+
+    They are compiled when they are first asked for (10 to 30 ms for those of a table): most processes see few pages
+    that need all of them.
+    """
 
     def __init__(self, patterns: Sequence[_Pattern]) -> None:
-        self._always: list[int] = []
-        self._index: list[int] = []
-        self._filter = re2.Filter()
-        for number, pattern in enumerate(patterns):
-            text = in_re2_syntax(pattern.pattern)
-            flags = "".join(f for f, on in (("m", re.M), ("s", re.S)) if pattern.flags & on)
-            options = re2.Options()
-            options.log_errors = False
-            options.case_sensitive = not pattern.flags & re.I
-            try:
-                if text is None:
-                    raise re2.error("not expressible")
-                self._filter.Add(f"(?{flags}:{text})" if flags else text, options)
-            except re2.error:
-                self._always.append(number)
-            else:
-                self._index.append(number)
-        if self._index:
-            self._filter.Compile()
+        self._patterns = tuple(patterns)
+        self._ready: _Ready | None = None
 
     def __len__(self) -> int:
-        return len(self._index) + len(self._always)
+        return len(self._patterns)
 
     @property
     def unscanned(self) -> tuple[int, ...]:
         """Patterns that are always candidates."""
-        return tuple(self._always)
+        return tuple(self._compiled().always)
 
     def candidates(self, text: str) -> list[int]:
         if not text:
             return []
-        found = [self._index[n] for n in self._filter.Match(text) or ()] if self._index else ()
-        return sorted([*found, *self._always]) if found else self._always
+        ready = self._ready or self._compiled()
+        found = [ready.numbers[n] for n in ready.filter.Match(text) or ()] if ready.numbers else ()
+        return sorted([*found, *ready.always]) if found else ready.always
+
+    def _compiled(self) -> _Ready:
+        if self._ready is None:
+            self._ready = _compile(self._patterns)
+        return self._ready
+
+
+class _Ready(NamedTuple):
+    """`numbers`: of the patterns in the filter; `always`: those it does not hold."""
+
+    filter: re2.Filter
+    numbers: list[int]
+    always: list[int]
+
+
+def _compile(patterns: Sequence[_Pattern]) -> _Ready:
+    ready = _Ready(re2.Filter(), [], [])
+    for number, pattern in enumerate(patterns):
+        text = in_re2_syntax(pattern.pattern)
+        flags = "".join(f for f, on in (("m", re.M), ("s", re.S)) if pattern.flags & on)
+        options = re2.Options()
+        options.log_errors = False
+        options.case_sensitive = not pattern.flags & re.I
+        try:
+            if text is None:
+                raise re2.error("not expressible")
+            ready.filter.Add(f"(?{flags}:{text})" if flags else text, options)
+        except re2.error:
+            ready.always.append(number)
+        else:
+            ready.numbers.append(number)
+    if ready.numbers:
+        ready.filter.Compile()
+    return ready

@@ -4,8 +4,9 @@ How it decides, cheapest first:
 1. a header only a refusal carries decides;
 2. the status: 304, 204, redirects (by where they lead), 520-530 (the origin is down, no wall);
 3. a 2xx page with many links or paragraphs whose title is no wall's title is cleared at once (a few µs);
-4. else the page is looked at (0.1-0.2 ms): one strong mark of a vendor decides if the page has no content of its own;
-   weaker signs (whole titles, sentences, widgets, error status) are added up.
+4. else the page is looked at (0.1 ms): if nothing in its title, headings and text can be a wall's, it is cleared as well
+   (`clearing`); else one strong mark of a vendor decides if the page has no content of its own; weaker signs (whole
+   titles, sentences, widgets, error status) are added up.
 Words in the text of a page with content decide nothing, and neither do cookies or scripts that only show that a
 vendor is present.
 """
@@ -14,17 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
+from .clearing import no_mark, no_wall
 from .header_marks import ANSWERING_SERVERS, BLOCK_HEADERS
 from .markers import DATA_MARKS
-from .page import Page, parse_page, plain_page
+from .page import Page, look_at, page_of, plain_page
 from .quick import has_content, wall_title
-from .raw_marks import glance
 from .redirects import judge_redirect
-from .signs import Sign, score, strong_sign, structure
+from .signs import ENOUGH, Sign, score, strong_sign, structure
 
 __all__ = ["DETECTOR_VERSION", "Verdict", "judge"]
 
@@ -33,8 +35,6 @@ DETECTOR_VERSION = "2"
 
 _BLOCK_HEADER_NAMES = frozenset(name for name, *_ in BLOCK_HEADERS)
 _KEPT_HEADERS = frozenset({"server", "location", "content-type", "www-authenticate"})
-#: Points that make a wall; see `signs`.
-_ENOUGH = 4
 #: Kinds a 5xx or 429 answer can still be beside what its status says.
 _ACTIVE = frozenset({"challenge", "captcha", "hard_block", "rate_limit", "geo_block", "queue"})
 #: Statuses that refuse without words: RFC 9110 and the numbers vendors made up.
@@ -82,10 +82,11 @@ def judge(
     kept: dict[str, str] = {}
     header_sign: Sign | None = None
     for name, value in headers:
-        lower = name.lower()
+        if (lower := _telling_name(name)) is None:
+            continue
         if lower in _KEPT_HEADERS:
             kept.setdefault(lower, value)
-        elif lower in _BLOCK_HEADER_NAMES and header_sign is None:
+        elif header_sign is None:
             header_sign = _header_sign(lower, value)
     if header_sign is None:
         if 200 <= status < 300 and status != 247 and has_content(body) and not wall_title(body):
@@ -97,20 +98,37 @@ def judge(
         if 300 <= status < 400:
             sign = judge_redirect(url, kept.get("location", ""))
             return _OK if sign is None else _blocked(sign)
-    text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-    content = _content(kept.get("content-type", ""), text)
+    content_type = kept.get("content-type", "")
+    content = "html" if _says_html(content_type) else _content(content_type, _text(body))
     if content == "data":
-        return _judge_data(status, kept, text, header_sign)
+        return _judge_data(status, kept, _text(body), header_sign)
     if content == "text":
-        page = plain_page(text)
+        page = plain_page(_text(body))
     else:
-        seen = glance(body) if isinstance(body, bytes) else None
-        page = parse_page(text, tree, seen=seen, detailed=not 200 <= status < 300, disposable=disposable)
+        error = not 200 <= status < 300
+        sight = look_at(body, tree, detailed=error, disposable=disposable)
+        if header_sign is None:
+            if status in _CLEAR_ERRORS and no_mark(sight):
+                return Verdict(False, _CLEAR_ERRORS[status])
+            if not error and status != 247 and no_wall(sight, url):
+                return _OK
+        page = page_of(sight)
     strong = header_sign
     found = strong_sign(page, error=status >= 400)
     if strong is None or (found is not None and found.vendor == strong.vendor):
         strong = found or strong
-    return _judge_page(status, kept, page, url, strong, content, empty=not text.strip())
+    return _judge_page(status, kept, page, url, strong, content, empty=not _text(body).strip())
+
+
+def _text(body: bytes | str) -> str:
+    return body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+
+
+@lru_cache(maxsize=1024)
+def _telling_name(name: str) -> str | None:
+    """In lower case, if a header of that name says anything here. (Most are the same few names.)"""
+    lower = name.lower()
+    return lower if lower in _KEPT_HEADERS or lower in _BLOCK_HEADER_NAMES else None
 
 
 def _header_sign(name: str, value: str) -> Sign | None:
@@ -120,11 +138,15 @@ def _header_sign(name: str, value: str) -> Sign | None:
     return None
 
 
+def _says_html(content_type: str) -> bool:
+    return "html" in content_type.partition(";")[0].lower()
+
+
 def _content(content_type: str, text: str) -> str:
-    """html, text or data. A missing or unsure type is read from the first character."""
+    """html, text or data, where the type does not say html. A missing one is read from the first character."""
     kind = content_type.partition(";")[0].strip().lower()
     start = text[:400].lstrip("\ufeff \t\r\n").lower()
-    if "html" in kind or (not kind and (start.startswith("<") or not start)):
+    if not kind and (start.startswith("<") or not start):
         return "html"
     if kind in ("text/plain", "") and not start.startswith(("{", "[")):
         return "html" if start.startswith(("<!doctype html", "<html")) and not kind else "text"
@@ -185,7 +207,7 @@ def _judge_page(
     if status == 247:
         return Verdict(True, "challenge", "reblaze", ("status 247",), 0.9)
     best = score(page, url, status)
-    enough = best is not None and best.points >= _ENOUGH
+    enough = best is not None and best.points >= ENOUGH
     if status >= 500:
         if best is not None and enough and best.kind in _ACTIVE and not 520 <= status <= 530:
             return _blocked(best)
