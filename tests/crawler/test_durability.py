@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import json
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +19,7 @@ from practice_site import RemoteSite, practice_site_process
 from practice_site.site_file import site_yaml
 from resources.frontier.base import State
 from resources.installation import Installation
+from tests.crawler.child import Child
 
 RATE = 150
 CONCURRENCY = 8
@@ -40,32 +39,15 @@ class Workshop:
         (self.installation.sites / "practice.yaml").write_text(site_yaml(site.domain, changes={"pace": pace}))
         self.runs = 0
 
-    def start(self, *, seed: bool) -> subprocess.Popen[str]:
+    def start(self, *, seed: bool) -> Child:
         """A crawl that has begun to fetch."""
         self.runs += 1
         where = self.installation
-        command = [
-            sys.executable,
-            "-m",
-            "tests.crawler.child",
-            str(where.data),
-            str(where.sites),
-            self.site.domain,
-        ]
-        child = subprocess.Popen(
-            [*command, f"run-{self.runs}", *(["--seed"] if seed else [])], stdout=subprocess.PIPE, text=True
-        )
-        assert child.stdout is not None
-        assert child.stdout.readline() == "ready\n"
-        return child
+        return Child(where.data, where.sites, self.site.domain, f"run-{self.runs}", seed=seed)
 
-    def finish(self) -> dict[str, object]:
+    def finish(self) -> dict[str, Any]:
         """Crawl to the end; the domain's report."""
-        child = self.start(seed=False)
-        out, _ = child.communicate(timeout=120)
-        assert child.returncode == 0
-        report: dict[str, object] = json.loads(out)
-        return report
+        return self.start(seed=False).report()
 
     def page_requests(self) -> Counter[str]:
         return Counter(
@@ -105,10 +87,8 @@ def test_ten_kills_lose_nothing_and_double_nothing(workshop: Workshop) -> None:
     for attempt in range(10):
         child = workshop.start(seed=attempt == 0)
         time.sleep(rng.uniform(0.02, 0.25))  # the moment of the kill is the point of the test
-        if child.poll() is None:
-            kills += 1
-        child.send_signal(signal.SIGKILL)
-        child.wait(10)
+        kills += child.alive
+        child.kill()
     report = workshop.finish()
     assert report["end"] == "finished"
     workshop.check_whole()
@@ -122,10 +102,8 @@ def test_a_stop_repeats_nothing(workshop: Workshop) -> None:
     for attempt in range(4):
         child = workshop.start(seed=attempt == 0)
         time.sleep(0.15)
-        child.send_signal(signal.SIGTERM)
-        out, _ = child.communicate(timeout=30)
-        assert child.returncode == 0
-        ends.append(json.loads(out)["end"])
+        child.stop()
+        ends.append(child.report()["end"])
     assert "stopped" in ends
     assert workshop.finish()["end"] == "finished"
     workshop.check_whole()
@@ -133,15 +111,12 @@ def test_a_stop_repeats_nothing(workshop: Workshop) -> None:
 
 
 def test_a_second_night_asks_conditionally_and_only_for_what_is_due(workshop: Workshop) -> None:
-    child = workshop.start(seed=True)
-    child.communicate(timeout=120)
+    workshop.start(seed=True).report()
     workshop.check_whole()
     first = sum(workshop.page_requests().values())
     workshop.site.reset()
     workshop.site.night(2)
-    child = workshop.start(seed=True)
-    out, _ = child.communicate(timeout=120)
-    report = json.loads(out)
+    report = workshop.start(seed=True).report()
     requests = workshop.site.requests()
     pages = [r for r in requests if "robots" not in json.dumps(r) and "sitemap" not in json.dumps(r)]
     assert pages
