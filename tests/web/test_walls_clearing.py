@@ -9,12 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resources.web.walls import clearing, judge, verdict
-from resources.web.walls.clearing import DECIDING, may_quote
+from resources.web.walls.clearing import DECIDING, MAY_HOLD_MARK, MAY_SAY, may_quote
 from resources.web.walls.expression import Expression
+from resources.web.walls.gaps import pieces
 from resources.web.walls.markers import STRONG_MARKS
 from resources.web.walls.page import normal
 from resources.web.walls.phrases import JS_REQUIRED, SENTENCES, TITLES
-from resources.web.walls.pieces import Pieces, pieces
+from resources.web.walls.piece_table import PIECES
+from resources.web.walls.pieces import Pieces
 from resources.web.walls.quick import MAY_TITLE
 from resources.web.walls.signs import ENOUGH, NO_RESULTS, NO_RESULTS_WEIGHT, QUOTED
 
@@ -83,6 +85,12 @@ def test_a_piece_is_the_longest_stretch_without_gaps() -> None:
     assert pieces("(a|bc)d+ef")[1] == ["ad", "bcd"] or pieces("(a|bc)d+ef")[1] == ["def", "def"]
     assert pieces("verify.{0,9}yourself", at_words=True) == ([], ["yourself"])
     assert pieces("verifying.{0,9}yourself", at_words=True) == (["verifying"], [])
+
+
+def test_what_is_written_down_of_the_tables_is_what_they_say() -> None:
+    for each in (MAY_TITLE, MAY_SAY, MAY_HOLD_MARK):
+        assert PIECES.get(each.digest) == each.read(), "python -m resources.web.walls.gaps"
+    assert len(PIECES) == 3
 
 
 def test_no_kind_gets_enough_points_by_the_sentences_that_are_left_out() -> None:

@@ -19,7 +19,7 @@ from .pieces import Pieces
 from .quick import MAY_TITLE
 from .signs import ENOUGH, LOCATION_SCAN, NO_RESULTS, NO_RESULTS_WEIGHT, PLAIN_CODE, QUOTED, moves
 
-__all__ = ["DECIDING", "may_quote", "no_mark", "no_wall"]
+__all__ = ["DECIDING", "MAY_HOLD_MARK", "MAY_SAY", "may_quote", "no_mark", "no_wall"]
 
 
 def _deciding() -> list[Expression]:
@@ -39,11 +39,11 @@ def _deciding() -> list[Expression]:
 DECIDING = tuple(_deciding())
 _MARKS = [mark.pattern for mark in STRONG_MARKS if mark.zone in ("text", "title")]
 # Only the sentences are whole words.
-_MAY_SAY = Pieces(
+MAY_SAY = Pieces(
     [*_MARKS, *(each for each in DECIDING if each is NO_RESULTS)],
     at_words=[each for each in DECIDING if each is not NO_RESULTS],
 )
-_MAY_HOLD_MARK = Pieces([*_MARKS, PLAIN_CODE])
+MAY_HOLD_MARK = Pieces([*_MARKS, PLAIN_CODE])
 #: `QUOTED` in text that is not `normal` yet: any quotation marks of a sort, any number of blanks, ellipses. One class
 #: begins all, so that `re` leaps to where one may begin.
 _MAY_QUOTE = re.compile(
@@ -63,10 +63,10 @@ def no_wall(sight: Sight, url: str) -> bool:
     # be; 4. its address may be.
     if sight.seen.marks or not sight.weighs(SHELL):
         return False
-    if MAY_TITLE.found("\n".join((sight.title, *sight.headings()))) or _MAY_SAY.found(sight.text):
+    if MAY_TITLE.found("\n".join((sight.title, *sight.headings()))) or MAY_SAY.found(sight.text):
         return False
     # What stands before a quotation and after it is read as one.
-    if may_quote(sight.text) and _MAY_SAY.found(QUOTED.sub(" ", normal(sight.text))):
+    if may_quote(sight.text) and MAY_SAY.found(QUOTED.sub(" ", normal(sight.text))):
         return False
     return not any(moves(*LOCATION_MARKS[number][1:]) for number in LOCATION_SCAN.candidates(url))
 
@@ -77,5 +77,5 @@ def no_mark(sight: Sight) -> bool:
     return not (
         sight.seen.marks
         or code in sight.body  # type: ignore[operator]  # both are octets or both are text
-        or _MAY_HOLD_MARK.found(f"{sight.title}\n{sight.text}")
+        or MAY_HOLD_MARK.found(f"{sight.title}\n{sight.text}")
     )

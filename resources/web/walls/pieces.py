@@ -1,7 +1,7 @@
 """Can any of these patterns be found in a text at all? One pass over the text as it stands in the page.
 
 Of each pattern the longest piece that holds no gap (`.{0,60}`, `\\w+`) is kept: who finds the pattern finds its piece.
-The pieces together are one small RE2 automaton, and its answer is yes or no: it keeps no account of which words it has
+The pieces together are a small RE2 automaton, and its answer is yes or no: it keeps no account of which words it has
 seen, as `scan` must, so an ordinary page meets few states that are new (they cost more than all else). The text need
 not be `normal`: a blank of a pattern fits any blanks, an apostrophe any apostrophe, a letter both its cases.
 
@@ -10,230 +10,24 @@ A superset: what a pattern finds in the normal text is never missed. Cost: 2 to 
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from typing import Any, NamedTuple, Protocol, cast
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from hashlib import sha256
+from typing import Protocol, cast
 
 import re2
 
-__all__ = ["Pieces", "pieces"]
+from .piece_table import PIECES
 
-#: Python's own reading of its patterns; it has no public name. (`sre_parse` is to be removed.)
-_parser: Any = importlib.import_module("re._parser")
+__all__ = ["BLANKS", "Pieces"]
 
-#: What `str.split` splits at.
-_BLANKS = (
-    r"\s\x{1c}-\x{1f}\x{0b}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
-)
-#: At least as wide as Python's classes for text; the blank stands for all that `normal` makes a blank of.
-_CLASSES = {
-    "CATEGORY_WORD": r"\w\x{80}-\x{10ffff}",
-    "CATEGORY_SPACE": _BLANKS,
-    "CATEGORY_DIGIT": r"\d\pN",
-}
-#: What `normal` writes as these.
-_WRITTEN = {"'": "'’‘ʼ", '"': '"“”', "-": "\\-‐‑", " ": _BLANKS}
 #: Lower case of one character with more than one: RE2 knows no such pairs.
 _DOTTED_I = "İ"
-#: `normal` writes an ellipsis as three of them: what holds one is a gap.
-_ELLIPSIS = "."
-#: A class of more members than this tells little.
-_TELLING = 3
-#: Scripts that say a word in one or two characters begin here.
-_DENSE = 0x2E80
-#: They only narrow what a pattern matches.
-_NARROWING = ("AT", "ASSERT", "ASSERT_NOT")
-#: A piece that tells as much need not be the most telling one, if it begins a word.
-_ENOUGH_TOLD = 8.0
-#: What needs no second look.
-_LETTERS = frozenset(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789"))
-
-
+#: What `str.split` splits at, as members of a class in RE2 syntax.
+BLANKS = r"\s\x{1c}-\x{1f}\x{0b}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
+#: Written for the class of blanks in `piece_table`.
+_BLANK = "␣"
 _Search = Callable[[bytes], list[int] | None]
-#: A stretch without gaps in RE2 syntax, after how much it tells: about as many as its letters.
-_Stretch = tuple[float, str]
-
-
-class _Part(NamedTuple):
-    """A part of a pattern: what is before its first gap and after its last one, and the most telling stretch.
-
-    Without a gap all three are the whole.
-    """
-
-    start: _Stretch
-    best: _Stretch
-    end: _Stretch
-    gapless: bool
-
-
-_NOTHING: _Stretch = (0.0, "")
-_GAP = _Part(_NOTHING, _NOTHING, _NOTHING, False)
-
-
-def _gapless(stretch: _Stretch) -> _Part:
-    return _Part(stretch, stretch, stretch, True)
-
-
-def pieces(pattern: str, flags: int = 0, *, at_words: bool = False) -> tuple[list[str], list[str]]:
-    """The pieces of a pattern of `re`, in RE2 syntax: those that begin a word, and others. ValueError if it has none.
-
-    Each alternative has one. `at_words`: the pattern is only asked for where a word begins.
-    """
-    begun: list[str] = []
-    others: list[str] = []
-    for items in _alternatives(list(_parser.parse(pattern, flags))):
-        part = _sequence(items)
-        begins = at_words and _opens_a_word(items)[0]
-        if begins and part.start[0] >= min(part.best[0], _ENOUGH_TOLD):
-            begun.append(part.start[1])
-        elif part.best[0]:
-            others.append(part.best[1])
-        else:
-            raise ValueError(
-                f"an alternative of {pattern!r} has no stretch without gaps: every text may hold it"
-            )
-    return begun, others
-
-
-def _alternatives(items: list[Any]) -> Iterator[list[Any]]:
-    """What the pattern may be, as far as it begins with a choice."""
-    while items and items[0][0].name in _NARROWING:
-        items = items[1:]
-    if items and items[0][0].name == "SUBPATTERN":
-        yield from _alternatives([*items[0][1][3], *items[1:]])
-    elif items and items[0][0].name == "BRANCH":
-        for branch in items[0][1][1]:
-            yield from _alternatives([*branch, *items[1:]])
-    else:
-        yield items
-
-
-def _opens_a_word(items: Any) -> tuple[bool, bool]:
-    """Whether it can only begin with an ASCII letter or digit, and whether it may be empty."""
-    opens = True
-    for operation, argument in items:
-        match operation.name:
-            case "LITERAL":
-                return opens and chr(argument).isascii() and chr(argument).isalnum(), False
-            case "SUBPATTERN":
-                each, empty = _opens_a_word(argument[3])
-            case "BRANCH":
-                branches = [_opens_a_word(branch) for branch in argument[1]]
-                each, empty = all(one for one, _ in branches), any(none for _, none in branches)
-            case "MAX_REPEAT" | "MIN_REPEAT":
-                each, empty = _opens_a_word(argument[2])
-                empty = empty or argument[0] == 0
-            case "AT" | "ASSERT" | "ASSERT_NOT":
-                each, empty = True, True
-            case _:
-                return False, False
-        opens = opens and each
-        if not empty:
-            return opens, False
-    return opens, True
-
-
-def _sequence(items: Any) -> _Part:
-    start: _Stretch | None = None
-    best = _NOTHING
-    told, run = 0.0, ""
-    for operation, argument in items:
-        if operation is _parser.LITERAL and argument in _LETTERS:
-            told += 1.0
-            run += chr(argument)
-            continue
-        part = _item(operation.name, argument)
-        stretch = (told + part.start[0], run + part.start[1])
-        if not part.gapless:
-            start = start or stretch
-            best = max(best, stretch, part.best)
-            stretch = part.end
-        told, run = stretch
-    last = (told, run)
-    return _gapless(last) if start is None else _Part(start, max(best, last), last, False)
-
-
-def _item(operation: str, argument: Any) -> _Part:
-    match operation:
-        case "LITERAL":
-            return _literal(argument)
-        case "IN":
-            return _class([(kind.name, value) for kind, value in argument])
-        case "AT" | "ASSERT" | "ASSERT_NOT":
-            return _gapless(_NOTHING)  # they only narrow
-        case "SUBPATTERN":
-            return _sequence(argument[3])
-        case "BRANCH":
-            return _any_of([_sequence(branch) for branch in argument[1]])
-        case "MAX_REPEAT" | "MIN_REPEAT":
-            least, most, repeated = argument
-            return _repeat(int(least), int(most), _sequence(repeated))
-    return _GAP
-
-
-@cache
-def _literal(number: int) -> _Part:
-    return _class([("LITERAL", number)])
-
-
-def _class(members: list[tuple[str, Any]]) -> _Part:
-    """One character of a class."""
-    written, blank = "", False
-    telling = 1.0 if len(members) <= _TELLING else 0.2
-    for kind, value in members:
-        if kind == "LITERAL" and chr(value) != _ELLIPSIS:
-            written += _character(chr(value))
-            blank = blank or chr(value) == " "
-        elif kind == "RANGE" and not value[0] <= ord(_ELLIPSIS) <= value[1]:
-            written += f"{_escaped(chr(value[0]))}-{_escaped(chr(value[1]))}"
-            telling = 0.2
-        elif kind == "CATEGORY" and value.name in _CLASSES:
-            written += _CLASSES[value.name]
-            telling = 0.2
-            blank = blank or value.name == "CATEGORY_SPACE"
-        else:
-            return _GAP
-    if blank:  # one of the normal text may be many
-        return _gapless((0.2, f"[{written}]+"))
-    if len(members) == 1 and members[0][0] == "LITERAL" and members[0][1] > _DENSE:
-        telling = 2.5
-    return _gapless((telling, written if len(written) == 1 else f"[{written}]"))
-
-
-def _character(character: str) -> str:
-    return _WRITTEN.get(character) or _escaped(character)
-
-
-def _escaped(character: str) -> str:
-    return character if character.isalnum() else f"\\x{{{ord(character):x}}}"
-
-
-def _any_of(parts: list[_Part]) -> _Part:
-    best = [part.best for part in parts]
-    if all(part.gapless for part in parts):
-        return _gapless(_either(best))
-    return _Part(
-        _tell([part.start for part in parts]), _tell(best), _tell([part.end for part in parts]), False
-    )
-
-
-def _tell(stretches: list[_Stretch]) -> _Stretch:
-    """One of them; an empty one fits everywhere, and then the others beside it tell nothing."""
-    return _either(stretches) if all(text for _, text in stretches) else _NOTHING
-
-
-def _either(stretches: list[_Stretch]) -> _Stretch:
-    return min(stretches)[0], "(?:" + "|".join(text for _, text in stretches) + ")"
-
-
-def _repeat(least: int, most: int, part: _Part) -> _Part:
-    # 1. once or not at all; 2. maybe not at all; 3. once; 4. several times: once will do, and a gap follows.
-    if part.gapless and (least, most) == (0, 1):
-        return _gapless((0.0, f"(?:{part.best[1]})?"))
-    if least == 0:
-        return _GAP
-    return part if (least, most) == (1, 1) else _Part(part.start, part.best, part.end, False)
 
 
 class _Pattern(Protocol):
@@ -247,8 +41,8 @@ class _Pattern(Protocol):
 class Pieces:
     """The pieces of many patterns, `anywhere` in a text or `at_words` only: where no letter or digit comes before them.
 
-    The latter are an automaton of their own: within a word it rests, so there are hardly any states. They are read when
-    they are first asked for: 10 to 20 ms for those of a table.
+    The latter are an automaton of their own: within a word it rests, so there are hardly any states. They are compiled
+    when they are first asked for: 8 ms for those of a table.
     """
 
     def __init__(self, anywhere: Iterable[_Pattern], at_words: Iterable[_Pattern] = ()) -> None:
@@ -267,17 +61,30 @@ class Pieces:
         return any(search(text) for search in self._searches)
 
     def _compiled(self) -> tuple[_Search, ...]:
+        begun, others = PIECES.get(self.digest) or self.read()
+        # RE2's \\b knows ASCII: a letter beyond it counts as none, and more is found than there is.
+        at_words = f"\\b(?:{begun})" if begun else ""
+        return tuple(_search(each.replace(_BLANK, BLANKS)) for each in (at_words, others) if each)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the patterns: another for others."""
+        told = [(each.pattern, each.flags) for group in (self._at_words, self._anywhere) for each in group]
+        return sha256(f"{len(self._at_words)} {told}".encode()).hexdigest()[:16]
+
+    def read(self) -> tuple[str, str]:
+        """The pieces that begin a word, and others, as `piece_table` has them. ValueError as by `gaps.pieces`."""
+        from .gaps import pieces  # not needed as long as the table is that of the patterns
+
         begun: list[str] = []
         others: list[str] = []
-        for pattern in self._at_words:
-            some, rest = pieces(pattern.pattern, pattern.flags, at_words=True)
+        for each in self._at_words:
+            some, rest = pieces(each.pattern, each.flags, at_words=True)
             begun += some
             others += rest
-        for pattern in self._anywhere:
-            others += pieces(pattern.pattern, pattern.flags)[1]
-        # RE2's \b knows ASCII: a letter beyond it counts as none, and more is found than there is.
-        at_words = [f"\\b(?:{'|'.join(begun)})"] if begun else []
-        return tuple(_search(each) for each in (*at_words, "|".join(others)) if each)
+        for each in self._anywhere:
+            others += pieces(each.pattern, each.flags)[1]
+        return "|".join(begun).replace(BLANKS, _BLANK), "|".join(others).replace(BLANKS, _BLANK)
 
 
 def _search(pattern: str) -> _Search:
