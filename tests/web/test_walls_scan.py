@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from resources.web.css import css
+from resources.web.html_document import parse_html
 from resources.web.walls import phrases
 from resources.web.walls.expression import Expression
 from resources.web.walls.header_marks import BLOCK_HEADERS, LOCATION_MARKS
 from resources.web.walls.markers import DATA_MARKS, STRONG_MARKS, WIDGETS
-from resources.web.walls.page import normal, parse_page
+from resources.web.walls.page import _HIDDEN, normal, parse_page
 from resources.web.walls.phrases import SENTENCES, TITLES
 from resources.web.walls.quick import TITLE_SCAN
 from resources.web.walls.raw_marks import Glance, glance
@@ -84,9 +86,27 @@ def test_a_mark_may_hide_behind_references(body: str) -> None:
 
 
 def test_a_glance_says_what_is_there() -> None:
-    assert glance(b"<p>&quot;Tea&#39;s ready&#160;&mdash; &#8217;") == Glance(False, True, ())
+    assert glance(b"<p>&quot;Tea&#39;s ready&#160;&mdash; &#8217;") == Glance(False, False, ())
     assert glance(b"<PRE hidden>x</pre><script>") == Glance(False, True, ("script", "pre"))
     assert glance("<p>Tee für zwei".encode()) == Glance(False, False, ())
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "<p", "<b ", "<body ", ">", "/", "=", '"', "'", " ", "\n", "\f", "x", "aria-", "a=b", 'a="c"', "hidden", "HIDDEN",
+                "style", "Style", "style=", 'style="', "style = '", "display:none", "display: none", "a:b;visibility:hidden",
+                "&#100;isplay:none", "displa&#x79;:none", "display&colon;none", "&quot;", ";",
+            ]
+        ),
+        max_size=14,
+    ).map("".join)
+)  # fmt: skip
+def test_a_glance_misses_no_hidden_element(body: str) -> None:
+    if css(parse_html(body), _HIDDEN):
+        assert glance(body.encode()).hiding
 
 
 #: As the rule is said: 15 characters and more in quotation marks, an apostrophe within a word none.

@@ -45,15 +45,16 @@ MAY_SAY = Pieces(
 )
 MAY_HOLD_MARK = Pieces([*_MARKS, PLAIN_CODE])
 #: `QUOTED` in text that is not `normal` yet: any quotation marks of a sort, any number of blanks, ellipses. One class
-#: begins all, so that `re` leaps to where one may begin.
+#: begins all, so that `re` leaps to where one may begin. (One
+#: of the apostrophes is a letter.)
 _MAY_QUOTE = re.compile(
     '["“”„«»「\'’‘ʼ](?:(?<=["“”„])[^"“”„]{5,}["“”]|(?<=[«»])[^«»]{5,}[«»]|(?<=「)[^「」]{2,}」'
-    "|(?<=['’‘ʼ])(?<!\\w['’‘ʼ])[^'’‘ʼ]{5,}['’‘ʼ](?!\\w))"
+    "|(?<=['’‘ʼ])(?<![^\\Wʼ]['’‘ʼ])[^'’‘ʼ]{5,}['’‘ʼ](?![^\\Wʼ]))"
 )
 
 
 def may_quote(text: str) -> bool:
-    """Whether `QUOTED` may be found in `normal(text)`."""
+    """Whether `QUOTED` may be found in `normal(text)`, if no dotted capital I is in it."""
     return _MAY_QUOTE.search(text) is not None
 
 

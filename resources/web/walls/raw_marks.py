@@ -33,8 +33,11 @@ NOT_TEXT = (
     "textarea",
     "select",
 )
-#: What a hidden element has in its tag, or may have in references.
-_HIDING = r"hidden|display|&#"
+#: What a hidden element has in its tag: the attribute, or a style that says so or may say so in references.
+_HIDING = (
+    r"[\s\"'/]hidden[\s=>/]"
+    r"|style\s*=\s*(?:\"[^\"]*|'[^']*|[^\s>\"'][^\s>]*|)(?:display|visib|&#)"
+)
 
 #: What `signs` looks for beside the tables: password fields, paywalls, parking pages, refreshes.
 _BESIDES = (
