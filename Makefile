@@ -44,6 +44,9 @@ endif
 ui: $(STAMP)     ## the same data in the Dagster UI on 127.0.0.1:3000
 	@$(BIN)/nightcrawl ui
 
+# A third of collecting the tests is compiling them, and each process that a test starts compiles what it loads: once.
+test test-all: export PYTHONDONTWRITEBYTECODE =
+
 test: $(DEV)   ## the default tests, at most five minutes
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
