@@ -40,7 +40,7 @@ _DENSE = 0x2E80
 #: They only narrow what a pattern matches.
 _NARROWING = ("AT", "ASSERT", "ASSERT_NOT")
 #: A piece that tells as much need not be the most telling one, if it begins a word.
-_ENOUGH_TOLD = 8.0
+_ENOUGH_TOLD = 10.0
 #: What needs no second look.
 _LETTERS = frozenset(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789"))
 

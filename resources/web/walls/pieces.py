@@ -90,7 +90,7 @@ class Pieces:
 def _search(pattern: str) -> _Search:
     options = re2.Options()
     options.case_sensitive = False
-    options.max_mem = 64 << 20
+    options.max_mem = 16 << 20
     # A set of one: the only kind of search that does not look for the place as well.
     found = re2.Set.SearchSet(options)
     found.Add(pattern)
