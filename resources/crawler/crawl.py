@@ -330,9 +330,8 @@ class Crawl:
         for domain in {ack.claim.domain for ack in acks}:
             lane = self.lanes.get(domain)
             if lane is not None and lane.idle:
-                self._settle(
-                    lane
-                )  # this was all it waited for: it goes on or ends now, not at the next sweep
+                # This was all it waited for: it goes on or ends now, not at the next sweep.
+                self._settle(lane)
         self._wake.set()
 
     # -- ends --------------------------------------------------------------------------------------
