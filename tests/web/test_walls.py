@@ -387,7 +387,7 @@ def test_a_page_with_content_is_cleared_without_parsing(monkeypatch: pytest.Monk
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("the page was parsed")
 
-    monkeypatch.setattr("resources.web.walls.verdict.look_at", fail)
+    monkeypatch.setattr("resources.web.walls.verdict.parse_page", fail)
     links = "".join(f'<p>{PROSE}<a href="/{n}">more</a></p>' for n in range(40))
     assert not look(200, page("The lake", links)).blocked
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from resources.web.css import css
 from resources.web.html_document import parse_html
-from resources.web.walls import phrases
+from resources.web.walls import judge, phrases
 from resources.web.walls.expression import Expression
 from resources.web.walls.header_marks import BLOCK_HEADERS, LOCATION_MARKS
 from resources.web.walls.markers import DATA_MARKS, STRONG_MARKS, WIDGETS
@@ -20,7 +20,7 @@ from resources.web.walls.phrases import SENTENCES, TITLES
 from resources.web.walls.quick import TITLE_SCAN
 from resources.web.walls.raw_marks import Glance, glance
 from resources.web.walls.scan import Scan
-from resources.web.walls.signs import NO_RESULTS, QUOTED
+from resources.web.walls.signs import _NO_RESULTS, _QUOTED
 
 EXPRESSIONS = [mark.pattern for mark in (*STRONG_MARKS, *WIDGETS)] + [phrase.pattern for phrase in SENTENCES]
 PATTERNS = [expression.compiled() for expression in EXPRESSIONS]
@@ -109,6 +109,21 @@ def test_a_glance_misses_no_hidden_element(body: str) -> None:
         assert glance(body.encode()).hiding
 
 
+@pytest.mark.parametrize("status", [404, 410])
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ('<title>x</title><p class="cf-error-code">1020</p>', "hard_block"),
+        ("<p>error code: 1015", "rate_limit"),
+        ('<script src="https://ct.captcha-delivery.com/i.js"></script>', "challenge"),
+        ("<title>x</title><p>1020</p>", "not_found"),
+    ],
+)
+def test_a_page_that_is_not_there_may_still_be_a_vendors(status: int, body: str, kind: str) -> None:
+    verdict = judge(status, [("content-type", "text/html")], body.encode(), "https://shop.example/x")
+    assert (verdict.kind, verdict.blocked) == (kind, kind != "not_found")
+
+
 #: As the rule is said: 15 characters and more in quotation marks, an apostrophe within a word none.
 _QUOTED_AS_SAID = re.compile(
     r"[\"„][^\"„]{15,300}\"|[«»][^«»]{15,300}[«»]|「[^「」]{8,300}」|(?<!\w)'[^']{15,300}'(?!\w)"
@@ -119,7 +134,7 @@ _QUOTED_AS_SAID = re.compile(
     st.lists(st.sampled_from([*"\"„«»「」'a. ", "words of a page ", "it's", "é"]), max_size=40).map("".join)
 )
 def test_quotations_are_found_as_the_rule_is_said(text: str) -> None:
-    assert QUOTED.sub(" ", text) == _QUOTED_AS_SAID.sub(" ", text)
+    assert _QUOTED.sub(" ", text) == _QUOTED_AS_SAID.sub(" ", text)
 
 
 @given(
@@ -166,6 +181,6 @@ def test_every_expression_of_the_tables_can_be_compiled() -> None:
     tables += [pattern for _, pattern, _, _ in BLOCK_HEADERS]
     tables += [pattern for pattern, _, _ in (*LOCATION_MARKS, *DATA_MARKS)]
     alone = [each for each in vars(phrases).values() if isinstance(each, Expression)]
-    for expression in (*tables, *alone, NO_RESULTS):
+    for expression in (*tables, *alone, _NO_RESULTS):
         assert expression.compiled().pattern == expression.pattern
         assert expression.compiled() is expression.compiled()

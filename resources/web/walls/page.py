@@ -21,18 +21,7 @@ from ..html_document import parse_html
 from .phrases import JS_REQUIRED
 from .raw_marks import Glance, glance
 
-__all__ = [
-    "CONTENT",
-    "ROOT_WEIGHT",
-    "SHELL",
-    "Page",
-    "Sight",
-    "look_at",
-    "normal",
-    "page_of",
-    "parse_page",
-    "plain_page",
-]
+__all__ = ["CONTENT", "ROOT_WEIGHT", "SHELL", "Page", "normal", "parse_page", "plain_page"]
 
 _HIDDEN = '[hidden],[style*="display:none"],[style*="display: none"],[style*="visibility:hidden"]'
 #: With less text than this a page may be the empty shell of an application.
@@ -94,93 +83,41 @@ def plain_page(text: str) -> Page:
     return Page(text=shown, weight=_weight(shown))
 
 
-@dataclass(slots=True)
-class Sight:
-    """What a reader sees of an HTML body, as it stands in the tree: nothing in it is `normal` yet.
-
-    `tree`: the page without what is not shown; None if there is no root. `whole`: all of it, where its marks may matter.
-    """
-
-    body: bytes | str
-    seen: Glance
-    detailed: bool
-    tree: LexborHTMLParser | None
-    whole: LexborHTMLParser | None = None
-    title: str = ""
-    noscript: str = ""
-    text: str = ""
-
-    def headings(self) -> list[str]:
-        """All of them, by rank."""
-        if self.tree is None:
-            return []
-        return [node.text(separator=" ") for tag in ("h1", "h2") for node in self.tree.tags(tag)]
-
-    def weighs(self, least: int) -> bool:
-        """Whether the page's weight is certainly as much."""
-        # Mostly the start of the text shows it.
-        return any(len(" ".join(part.split())) >= least for part in (self.text[: 3 * least // 2], self.text))
-
-
-def look_at(
+def parse_page(
     body: bytes | str,
     tree: LexborHTMLParser | None,
     *,
     seen: Glance | None = None,
     detailed: bool = False,
     disposable: bool = False,
-) -> Sight:
-    """The first look at an HTML body, which is UTF-8 if octets.
+) -> Page:
+    """Features of an HTML body, which is UTF-8 if octets.
 
-    `seen`: the glance at it, if there was one. `detailed` keeps the vendors' places even on a page with much text or
-    without marks. `tree` is copied unless `disposable`.
+    `seen`: the glance at it, if there was one. `detailed` collects the vendors' places even on a page with much
+    text or without marks. `tree` is copied unless `disposable`.
     """
     if seen is None:
         seen = glance(body if isinstance(body, bytes) else body.encode("utf-8", "replace"))
     own = parse_html(_decoded(body)) if tree is None else tree if disposable else _copy(tree, body)
-    title = _title(own)
+    page = Page(title=_title(own), marks=seen.marks or detailed)
     if own.root is None:
-        return Sight(body, seen, detailed, None, title=title)
-    sight = Sight(body, seen, detailed, own, title=title)
+        return page
     stripped = bool(seen.not_text) or seen.hiding
-    if seen.marks or detailed:
-        sight.whole = _copy(own, body) if stripped else own
+    whole = _copy(own, body) if page.marks and stripped else own
     if "noscript" in seen.not_text:
-        sight.noscript = " ".join(node.text(separator=" ") for node in css(own, "noscript"))
+        page.noscript = normal(" ".join(node.text(separator=" ") for node in css(own, "noscript")))[:4000]
     if stripped:
         _strip(own, seen)
-    if own.body is not None:
-        sight.text = own.body.text(separator=" ")[:_MAX_TEXT]
-    return sight
-
-
-def page_of(sight: Sight) -> Page:
-    """The features of the page. Whatever the vendors' places are needed for is in them."""
-    page = Page(title=normal(sight.title)[:300], marks=sight.seen.marks or sight.detailed)
-    if sight.tree is None:
-        return page
-    page.noscript = normal(sight.noscript)[:4000]
-    page.text = normal(sight.text)
+    shown = own.body.text(separator=" ") if own.body is not None else ""
+    page.text = normal(shown[:_MAX_TEXT])
     page.weight = _weight(page.text)
-    page.headings = tuple(normal(node.text(separator=" "))[:300] for node in css(sight.tree, "h1,h2")[:6])
+    page.headings = tuple(normal(node.text(separator=" "))[:300] for node in css(own, "h1,h2")[:6])
     shell = page.weight < ROOT_WEIGHT or (page.weight < SHELL and asks_for_scripts(page))
-    if sight.detailed or shell or (page.weight <= CONTENT and page.marks):
-        page.links = len(css(sight.tree, "a[href]"))
-        body = _decoded(sight.body)
-        _collect_marks(page, parse_html(body) if sight.whole is None else sight.whole, body)
+    if detailed or shell or (page.weight <= CONTENT and page.marks):
+        page.links = len(css(own, "a[href]"))
+        text = _decoded(body)
+        _collect_marks(page, whole if page.marks or not stripped else parse_html(text), text)
     return page
-
-
-def parse_page(
-    body: str,
-    tree: LexborHTMLParser | None,
-    *,
-    seen: Glance | None = None,
-    detailed: bool = False,
-    disposable: bool = False,
-) -> Page:
-    """Features of an HTML body; see `look_at`."""
-    return page_of(look_at(body, tree, seen=seen, detailed=detailed, disposable=disposable))
 
 
 def _decoded(body: bytes | str) -> str:
@@ -223,7 +160,7 @@ def _title(tree: LexborHTMLParser) -> str:
     head = tree.head
     # Within the head alone: a selector for it would walk the whole tree, and most titles are there.
     node = (css_first(head, "title") if head is not None else None) or css_first(tree, "title")
-    return node.text() if node is not None else ""
+    return normal(node.text())[:300] if node is not None else ""
 
 
 def _collect_marks(page: Page, tree: LexborHTMLParser, body: str) -> None:

@@ -6,13 +6,11 @@ import html
 from collections.abc import Callable
 from typing import TypeVar
 
-from .markers import STRONG_MARKS
 from .page import normal
 from .phrases import SEPARATOR, TITLES
-from .pieces import Pieces
 from .scan import Scan
 
-__all__ = ["MAY_TITLE", "TITLE_SCAN", "has_content", "title_segments", "wall_title"]
+__all__ = ["TITLE_SCAN", "has_content", "title_segments", "wall_title"]
 
 T = TypeVar("T", str, bytes)
 
@@ -23,14 +21,7 @@ _MANY_PARAGRAPHS = 12
 _SMALL = 3000
 #: Which of the patterns in `TITLES` may fit a title at all.
 TITLE_SCAN = Scan([phrase.pattern for phrase in TITLES])
-#: The same for titles as they stand in a page, and for the marks in them: only whether any may.
-MAY_TITLE = Pieces(
-    [mark.pattern for mark in STRONG_MARKS if mark.zone == "title"],
-    at_words=[phrase.pattern for phrase in TITLES],
-)
 _MAX_TITLE = 400
-#: What the page writes otherwise than it is read.
-_REFERENCE, _DOTTED_I = b"&", "İ".encode()
 
 
 def has_content(body: bytes | str) -> bool:
@@ -54,15 +45,7 @@ def _has(find: Callable[[T, int], int], mark: T, many: int) -> bool:
 
 def wall_title(body: bytes | str) -> bool:
     """Whether the title, or a segment of it, is one walls have."""
-    if isinstance(body, bytes):
-        written = _raw_title(body)
-        # Most titles need not be read at all.
-        if not (_REFERENCE in written or _DOTTED_I in written or MAY_TITLE.found_in(written)):
-            return False
-        raw = written.decode("utf-8", "replace")
-    else:
-        raw = _raw_title(body)
-    title = normal(html.unescape(raw) if "&" in raw else raw)
+    title = _raw_title(body)
     # A segment has no more than its title: what no pattern may fit in the whole, none fits in a part.
     candidates = TITLE_SCAN.candidates(title)
     if not candidates:
@@ -78,14 +61,16 @@ def title_segments(title: str) -> list[str]:
     return segments if len(segments) == 1 else [title, *segments]
 
 
-def _raw_title(body: T) -> T:
-    """The start of the first title, as written."""
+def _raw_title(body: bytes | str) -> str:
     if isinstance(body, bytes):
         start = body.find(b"<title")
-        start = body.find(b"<TITLE") if start < 0 else start
-        shown = body[start : start + _MAX_TITLE] if start >= 0 else b""
-        return shown.partition(b">")[2].partition(b"<")[0]
-    start = body.find("<title")
-    start = body.find("<TITLE") if start < 0 else start
-    shown = body[start : start + _MAX_TITLE] if start >= 0 else ""
-    return shown.partition(">")[2].partition("<")[0]
+        if start < 0:
+            start = body.find(b"<TITLE")
+        raw = body[start : start + _MAX_TITLE].decode("utf-8", "replace") if start >= 0 else ""
+    else:
+        start = body.find("<title")
+        if start < 0:
+            start = body.find("<TITLE")
+        raw = body[start : start + _MAX_TITLE] if start >= 0 else ""
+    inner = raw.partition(">")[2].partition("<")[0]
+    return normal(html.unescape(inner) if "&" in inner else inner)

@@ -19,22 +19,7 @@ from .phrases import EXPLAINING, JS_REQUIRED, LOGIN_URL, NOT_FOUND_TEXT, NOT_FOU
 from .quick import TITLE_SCAN, title_segments
 from .scan import Scan
 
-__all__ = [
-    "ENOUGH",
-    "LOCATION_SCAN",
-    "NO_RESULTS",
-    "NO_RESULTS_WEIGHT",
-    "PLAIN_CODE",
-    "QUOTED",
-    "Sign",
-    "moves",
-    "score",
-    "strong_sign",
-    "structure",
-]
-
-#: Points that make a wall.
-ENOUGH = 4
+__all__ = ["Sign", "score", "strong_sign", "structure"]
 
 #: A page with more text than this has content of its own; only strong marks and error statuses go beyond.
 _LITTLE = 1500
@@ -58,15 +43,14 @@ _ORDER = (
 _ON_ERROR = frozenset({"captcha", "challenge", "rate_limit", "geo_block", "hard_block", "login_wall"})
 #: Cloudflare's 1xxx codes: what the visitor did, where he is, how fast he was; the rest are the owner's errors.
 _CODE = re.compile(r"\b(1\d{3})\b")
-PLAIN_CODE = Expression(r"error code: ?(1\d{3})")
+_PLAIN_CODE = re.compile(r"error code: ?(1\d{3})")
 _CODE_KIND = {1009: "geo_block", 1015: "rate_limit", 1027: "rate_limit"} | dict.fromkeys(
     (1003, 1005, 1006, 1007, 1008, 1010, 1011, 1012, 1013, 1017, 1020, 1106), "hard_block"
 )
 _ROOTS = re.compile(
     r"^#(root|app|application|main-?app|__next|__nuxt|___gatsby|svelte|q-app|react-?root|ember\d*)$", re.I
 )
-NO_RESULTS_WEIGHT = 3
-NO_RESULTS = Expression(
+_NO_RESULTS = Expression(
     r"\b(no|0) (search )?(results|matches|hits|products|items|entries) (were |was )?(found )?(for|matching)\b|(did not|didn't) match any (results|products|documents)|keine (ergebnisse|treffer|produkte) (für|gefunden)|aucun résultat (pour|trouvé)|sin resultados para|no se (han )?encontra\w+ resultados|nessun risultato per|nenhum resultado para|geen resultaten (voor|gevonden)|ничего не найдено|brak wyników"
 )
 _SEARCH_URL = re.compile(
@@ -79,7 +63,7 @@ _PARKING = re.compile(
 _PARKED = re.compile(r"window\.park\s*=")
 #: 15 characters and more in quotation marks, as `normal` leaves them; an apostrophe stands behind a letter.
 #: Each alternative begins with a letter of its own, and none with a look: so `re` leaps to where one may begin.
-QUOTED = re.compile(
+_QUOTED = re.compile(
     r"\"[^\"„]{15,300}\"|„[^\"„]{15,300}\"|«[^«»]{15,300}[«»]|»[^«»]{15,300}[«»]|「[^「」]{8,300}」"
     r"|'(?<!\w')[^']{15,300}'(?!\w)"
 )
@@ -142,8 +126,8 @@ _MOST = {
 }
 _WIDGET_SCANS = _scans(WIDGETS)
 #: The last one: a search without results.
-_SENTENCE_SCAN = Scan([*(phrase.pattern for phrase in SENTENCES), NO_RESULTS])
-LOCATION_SCAN = Scan([pattern for pattern, _, _ in LOCATION_MARKS])
+_SENTENCE_SCAN = Scan([*(phrase.pattern for phrase in SENTENCES), _NO_RESULTS])
+_LOCATION_SCAN = Scan([pattern for pattern, _, _ in LOCATION_MARKS])
 
 
 def _possible(
@@ -170,7 +154,7 @@ def _search(mark: Mark, zones: dict[str, str]) -> str | None:
 
 
 def _cloudflare_code(page: Page) -> Sign | None:
-    found = PLAIN_CODE.fullmatch(page.text)
+    found = _PLAIN_CODE.fullmatch(page.text)
     if found is None and ".cf-error-code" in page.names:
         found = _CODE.search(f"{page.title} {page.text[:CONTENT]}")
     if found is None:
@@ -195,7 +179,7 @@ def score(page: Page, url: str, status: int) -> Sign | None:
     text = page.text[:CONTENT]
     if not error:
         # What a page quotes somebody said to somebody else.
-        text = QUOTED.sub(" ", text)
+        text = _QUOTED.sub(" ", text)
     candidates = _SENTENCE_SCAN.candidates(text)
     for number in candidates:
         if number == len(SENTENCES):
@@ -267,9 +251,9 @@ def _surroundings(page: Page, url: str, add: _Add) -> None:
         if _PARKED.search(page.script):
             add("parked", 3, "script window.park")
         refreshes = [source for source in page.sources if source.startswith("meta ")]
-    for number in range(len(LOCATION_MARKS)) if refreshes else LOCATION_SCAN.candidates(url):
+    for number in range(len(LOCATION_MARKS)) if refreshes else _LOCATION_SCAN.candidates(url):
         pattern, vendor, kind = LOCATION_MARKS[number]
-        if moves(vendor, kind):
+        if kind in ("consent_wall", "queue") or vendor is not None:
             if pattern.search(url):
                 add(kind, 2, f"address {url}")
                 break
@@ -279,14 +263,9 @@ def _surroundings(page: Page, url: str, add: _Add) -> None:
                 break
 
 
-def moves(vendor: str | None, kind: str) -> bool:
-    """Whether it says something that a page stands at such an address, or leads to one. (See `LOCATION_MARKS`.)"""
-    return kind in ("consent_wall", "queue") or vendor is not None
-
-
 def _no_results(page: Page, url: str, add: _Add) -> None:
-    if (found := NO_RESULTS.search(page.text)) and not _SEARCH_URL.search(url):
-        add("soft_404", NO_RESULTS_WEIGHT, f'text "{found[0]}"')
+    if (found := _NO_RESULTS.search(page.text)) and not _SEARCH_URL.search(url):
+        add("soft_404", 3, f'text "{found[0]}"')
 
 
 def _long_not_found(page: Page) -> Sign | None:

@@ -4,9 +4,8 @@ How it decides, cheapest first:
 1. a header only a refusal carries decides;
 2. the status: 304, 204, redirects (by where they lead), 520-530 (the origin is down, no wall);
 3. a 2xx page with many links or paragraphs whose title is no wall's title is cleared at once (a few µs);
-4. else the page is looked at (0.1 ms): if nothing in its title, headings and text can be a wall's, it is cleared as well
-   (`clearing`); else one strong mark of a vendor decides if the page has no content of its own; weaker signs (whole
-   titles, sentences, widgets, error status) are added up.
+4. else the page is looked at (0.1-0.2 ms): one strong mark of a vendor decides if the page has no content of its own;
+   weaker signs (whole titles, sentences, widgets, error status) are added up.
 Words in the text of a page with content decide nothing, and neither do cookies or scripts that only show that a
 vendor is present.
 """
@@ -20,13 +19,13 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
-from .clearing import no_mark, no_wall
 from .header_marks import ANSWERING_SERVERS, BLOCK_HEADERS
 from .markers import DATA_MARKS
-from .page import Page, look_at, page_of, plain_page
+from .page import Page, parse_page, plain_page
 from .quick import has_content, wall_title
+from .raw_marks import glance
 from .redirects import judge_redirect
-from .signs import ENOUGH, Sign, score, strong_sign, structure
+from .signs import Sign, score, strong_sign, structure
 
 __all__ = ["DETECTOR_VERSION", "Verdict", "judge"]
 
@@ -35,6 +34,8 @@ DETECTOR_VERSION = "2"
 
 _BLOCK_HEADER_NAMES = frozenset(name for name, *_ in BLOCK_HEADERS)
 _KEPT_HEADERS = frozenset({"server", "location", "content-type", "www-authenticate"})
+#: Points that make a wall; see `signs`.
+_ENOUGH = 4
 #: Kinds a 5xx or 429 answer can still be beside what its status says.
 _ACTIVE = frozenset({"challenge", "captcha", "hard_block", "rate_limit", "geo_block", "queue"})
 #: Statuses that refuse without words: RFC 9110 and the numbers vendors made up.
@@ -46,6 +47,8 @@ _REFUSALS = {
     451: "geo_block",
     999: "hard_block",
 }
+#: Where an element of this class is, the text may say a code of Cloudflare's.
+_CLOUDFLARE_CODE = b"cf-error-code"
 _CLEAR_ERRORS = {404: "not_found", 410: "not_found", 408: "server_error", 425: "server_error"}
 
 
@@ -98,26 +101,24 @@ def judge(
         if 300 <= status < 400:
             sign = judge_redirect(url, kept.get("location", ""))
             return _OK if sign is None else _blocked(sign)
-    content_type = kept.get("content-type", "")
-    content = "html" if _says_html(content_type) else _content(content_type, _text(body))
+    content = _content(kept.get("content-type", ""), body)
     if content == "data":
         return _judge_data(status, kept, _text(body), header_sign)
     if content == "text":
         page = plain_page(_text(body))
     else:
-        error = not 200 <= status < 300
-        sight = look_at(body, tree, detailed=error, disposable=disposable)
-        if header_sign is None:
-            if status in _CLEAR_ERRORS and no_mark(sight):
-                return Verdict(False, _CLEAR_ERRORS[status])
-            if not error and status != 247 and no_wall(sight, url):
-                return _OK
-        page = page_of(sight)
+        octets = body if isinstance(body, bytes) else body.encode("utf-8", "replace")
+        seen = glance(octets)
+        # Of a page that is not there only strong marks count: where none can be, its places need no look.
+        plainly_gone = status in _CLEAR_ERRORS and not (seen.marks or _CLOUDFLARE_CODE in octets)
+        detailed = not (200 <= status < 300 or plainly_gone)
+        page = parse_page(body, tree, seen=seen, detailed=detailed, disposable=disposable)
     strong = header_sign
     found = strong_sign(page, error=status >= 400)
     if strong is None or (found is not None and found.vendor == strong.vendor):
         strong = found or strong
-    return _judge_page(status, kept, page, url, strong, content, empty=not _text(body).strip())
+    empty = not page.weight and not _text(body).strip()
+    return _judge_page(status, kept, page, url, strong, content, empty=empty)
 
 
 def _text(body: bytes | str) -> str:
@@ -138,14 +139,12 @@ def _header_sign(name: str, value: str) -> Sign | None:
     return None
 
 
-def _says_html(content_type: str) -> bool:
-    return "html" in content_type.partition(";")[0].lower()
-
-
-def _content(content_type: str, text: str) -> str:
-    """html, text or data, where the type does not say html. A missing one is read from the first character."""
+def _content(content_type: str, body: bytes | str) -> str:
+    """html, text or data. A missing or unsure type is read from the first character."""
     kind = content_type.partition(";")[0].strip().lower()
-    start = text[:400].lstrip("\ufeff \t\r\n").lower()
+    if "html" in kind:
+        return "html"
+    start = _text(body[:1600])[:400].lstrip("\ufeff \t\r\n").lower()
     if not kind and (start.startswith("<") or not start):
         return "html"
     if kind in ("text/plain", "") and not start.startswith(("{", "[")):
@@ -207,7 +206,7 @@ def _judge_page(
     if status == 247:
         return Verdict(True, "challenge", "reblaze", ("status 247",), 0.9)
     best = score(page, url, status)
-    enough = best is not None and best.points >= ENOUGH
+    enough = best is not None and best.points >= _ENOUGH
     if status >= 500:
         if best is not None and enough and best.kind in _ACTIVE and not 520 <= status <= 530:
             return _blocked(best)
