@@ -50,9 +50,9 @@ class Shell:
 
     def look(self, *arguments: str) -> tuple[int, str]:
         """Exit code and output of a command that only looks: in this process, since starting one takes far longer."""
-        gone = {name: None for name in os.environ if name not in self.environment}
+        environment: dict[str, str | None] = {**dict.fromkeys(os.environ), **self.environment}
         with contextlib.chdir(self.folder):
-            result = CliRunner().invoke(app, list(arguments), env=gone)
+            result = CliRunner().invoke(app, list(arguments), env=environment)
         if isinstance(result.exception, Exception):
             return report(result.exception), result.output
         return result.exit_code, result.output
