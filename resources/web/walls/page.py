@@ -21,7 +21,7 @@ from ..html_document import parse_html
 from .phrases import JS_REQUIRED
 from .raw_marks import Glance, glance
 
-__all__ = ["CONTENT", "ROOT_WEIGHT", "SHELL", "Page", "normal", "parse_page", "plain_page"]
+__all__ = ["CONTENT", "ROOT_WEIGHT", "SHELL", "Page", "decoded", "normal", "parse_page", "plain_page"]
 
 _HIDDEN = '[hidden],[style*="display:none"],[style*="display: none"],[style*="visibility:hidden"]'
 #: With less text than this a page may be the empty shell of an application.
@@ -98,7 +98,7 @@ def parse_page(
     """
     if seen is None:
         seen = glance(body if isinstance(body, bytes) else body.encode("utf-8", "replace"))
-    own = parse_html(_decoded(body)) if tree is None else tree if disposable else _copy(tree, body)
+    own = parse_html(decoded(body)) if tree is None else tree if disposable else _copy(tree, body)
     page = Page(title=_title(own), marks=seen.marks or detailed)
     if own.root is None:
         return page
@@ -115,12 +115,13 @@ def parse_page(
     shell = page.weight < ROOT_WEIGHT or (page.weight < SHELL and asks_for_scripts(page))
     if detailed or shell or (page.weight <= CONTENT and page.marks):
         page.links = len(css(own, "a[href]"))
-        text = _decoded(body)
+        text = decoded(body)
         _collect_marks(page, whole if page.marks or not stripped else parse_html(text), text)
     return page
 
 
-def _decoded(body: bytes | str) -> str:
+def decoded(body: bytes | str) -> str:
+    """A body as text; octets are UTF-8."""
     return body.decode("utf-8", "replace") if isinstance(body, bytes) else body
 
 
@@ -130,7 +131,7 @@ def _copy(tree: LexborHTMLParser, body: bytes | str) -> LexborHTMLParser:
     try:
         return tree.clone()
     except SelectolaxError:
-        return parse_html(_decoded(body))
+        return parse_html(decoded(body))
 
 
 def asks_for_scripts(page: Page) -> bool:

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
 from .header_marks import ANSWERING_SERVERS, BLOCK_HEADERS
 from .markers import DATA_MARKS
-from .page import Page, parse_page, plain_page
+from .page import Page, decoded, parse_page, plain_page
 from .quick import has_content, wall_title
 from .raw_marks import glance
 from .redirects import judge_redirect
@@ -85,11 +84,10 @@ def judge(
     kept: dict[str, str] = {}
     header_sign: Sign | None = None
     for name, value in headers:
-        if (lower := _telling_name(name)) is None:
-            continue
+        lower = name.lower()
         if lower in _KEPT_HEADERS:
             kept.setdefault(lower, value)
-        elif header_sign is None:
+        elif lower in _BLOCK_HEADER_NAMES and header_sign is None:
             header_sign = _header_sign(lower, value)
     if header_sign is None:
         if 200 <= status < 300 and status != 247 and has_content(body) and not wall_title(body):
@@ -103,9 +101,9 @@ def judge(
             return _OK if sign is None else _blocked(sign)
     content = _content(kept.get("content-type", ""), body)
     if content == "data":
-        return _judge_data(status, kept, _text(body), header_sign)
+        return _judge_data(status, kept, decoded(body), header_sign)
     if content == "text":
-        page = plain_page(_text(body))
+        page = plain_page(decoded(body))
     else:
         octets = body if isinstance(body, bytes) else body.encode("utf-8", "replace")
         seen = glance(octets)
@@ -117,19 +115,8 @@ def judge(
     found = strong_sign(page, error=status >= 400)
     if strong is None or (found is not None and found.vendor == strong.vendor):
         strong = found or strong
-    empty = not page.weight and not _text(body).strip()
+    empty = not page.weight and not decoded(body).strip()
     return _judge_page(status, kept, page, url, strong, content, empty=empty)
-
-
-def _text(body: bytes | str) -> str:
-    return body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-
-
-@lru_cache(maxsize=1024)
-def _telling_name(name: str) -> str | None:
-    """In lower case, if a header of that name says anything here. (Most are the same few names.)"""
-    lower = name.lower()
-    return lower if lower in _KEPT_HEADERS or lower in _BLOCK_HEADER_NAMES else None
 
 
 def _header_sign(name: str, value: str) -> Sign | None:
@@ -144,7 +131,7 @@ def _content(content_type: str, body: bytes | str) -> str:
     kind = content_type.partition(";")[0].strip().lower()
     if "html" in kind:
         return "html"
-    start = _text(body[:1600])[:400].lstrip("\ufeff \t\r\n").lower()
+    start = decoded(body[:1600])[:400].lstrip("\ufeff \t\r\n").lower()
     if not kind and (start.startswith("<") or not start):
         return "html"
     if kind in ("text/plain", "") and not start.startswith(("{", "[")):
