@@ -115,7 +115,7 @@ def join(base: str, ref: str) -> str | None:
 
 
 def joiner(base: str) -> Callable[[str], str | None]:
-    """`join` with one base for all links of a page. What is plain is put together as text, at a third of the price."""
+    """`join` with one base for all links of a page. What is plain is put together as text, a third cheaper."""
     resolve = whatwg_url.resolver(base)
     plain = _is_plain(base)
     folder = base[: base.rindex("/") + 1] if plain else ""
@@ -133,12 +133,13 @@ def joiner(base: str) -> Callable[[str], str | None]:
                 return ref if _is_plain(ref) else parsed(ref)
             if not ref:
                 return base
-            above, path = folder, ref
+            above, at = folder, 0
             if ref[0] == "/":
-                above, path = base[: root + 1], ref[1:]
-            while path[:3] == "../":
-                path = path[3:]
+                above, at = base[: root + 1], 1
+            while ref.startswith("../", at):
+                at += 3
                 above = above[: above.rfind("/", root, -1) + 1] if len(above) > root + 1 else above
+            path = ref[at:]
             if not path or (_PLAIN_PATH.fullmatch(path) is not None and "/." not in path):
                 return above + path
         return parsed(ref)
