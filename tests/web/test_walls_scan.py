@@ -109,6 +109,12 @@ def test_a_glance_misses_no_hidden_element(body: str) -> None:
         assert glance(body.encode()).hiding
 
 
+def test_what_stands_behind_a_line_break_in_an_address_begins_no_line() -> None:
+    body = '<img src="/x.png\nform index"><form action="&#10;form index">'
+    page = parse_page(body, None, seen=Glance(True, True, ()), detailed=True)
+    assert len("\n".join(page.sources).split("\n")) == len(page.sources) == 2
+
+
 @pytest.mark.parametrize("status", [404, 410])
 @pytest.mark.parametrize(
     ("body", "kind"),

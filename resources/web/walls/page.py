@@ -203,7 +203,9 @@ def _sources(tree: LexborHTMLParser) -> Iterator[str]:
                 else None
             )
         if value:
-            yield f"{node.tag} {html.unescape(value[:_MAX_VALUE])}"
+            # One line each: what stands behind a line break in an address begins none.
+            line = html.unescape(value[:_MAX_VALUE]).replace("\n", " ")
+            yield f"{node.tag} {line}"
 
 
 def _names(tree: LexborHTMLParser) -> Iterator[str]:
