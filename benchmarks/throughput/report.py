@@ -26,6 +26,8 @@ def ratios(results: Results) -> dict[str, float]:
         for peer in ("scrapy", "redis", "crawlee"):
             if peer in runs:
                 found[f"{name}: CPU of {peer} / ours"] = runs[peer].per_thousand / ours.per_thousand
+        if "bare" in runs:  # below 1: what the crawl around the libraries costs
+            found[f"{name}: CPU of the bare loop / ours"] = runs["bare"].per_thousand / ours.per_thousand
         if "scrapy" in runs:
             for own, words in (("again", "ours, nothing changed"), ("parse", "our parse")):
                 if own in runs:
@@ -69,7 +71,10 @@ def table(sets: Sequence[PageSet], results: Results) -> str:
             )
         lines.append("")
     lines += ["| ratio | |", "| --- | --- |"]
-    lines += [f"| {name} | {value:.1f} |" for name, value in ratios(results).items()]
+    lines += [
+        f"| {name} | {value:.1f} |" if value >= 1 else f"| {name} | {value:.2f} |"
+        for name, value in ratios(results).items()
+    ]
     return "\n".join(lines)
 
 

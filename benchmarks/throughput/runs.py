@@ -31,7 +31,7 @@ _LOG_FLUSH_S = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """`script` and `mode` as in `peers`; ours has none. `fills`: the contestant whose folder it reads from."""
+    """`script` and `mode` as in `peers`; ours have none. `fills`: the contestant whose folder it reads from."""
 
     name: str
     words: str
@@ -53,6 +53,7 @@ CONTESTANTS = (
     Contestant("nightcrawl", "Nightcrawl, first night"),
     Contestant("again", "Nightcrawl, a night in which nothing changed", fills="nightcrawl"),
     Contestant("parse", "Nightcrawl, parse of the page store", fills="nightcrawl", offline=True),
+    Contestant("bare", "the same libraries in a bare durable loop"),
     Contestant("scrapy", "Scrapy with JOBDIR", "scrapy", _SCRAPY, "scrapy_whole.py", "jobdir"),
     Contestant("cache", "Scrapy, HTTPCACHE filled", "scrapy", _SCRAPY, "scrapy_whole.py", "cache"),
     Contestant(
@@ -142,6 +143,8 @@ def _command(contestant: Contestant, pages: PageSet, folder: Path) -> list[str]:
         ]
     if contestant.name == "parse":
         return [sys.executable, "-m", "benchmarks.throughput.our_parse", str(folder), *seeds]
+    if contestant.name == "bare":
+        return [sys.executable, "-m", "benchmarks.throughput.bare_loop", str(folder), *pages.seeds.values()]
     night = "2" if contestant.fills else "1"
     return [sys.executable, "-m", "benchmarks.throughput.our_crawl", str(folder), night, *seeds]
 

@@ -30,6 +30,7 @@ from resources.site.catalog import Catalog
 from .canaries import CanaryResult, check_canary
 from .collector import rare_collections
 from .crawl import Crawl
+from .heap import keep_heap
 from .liveness import process_start
 from .order import CrawlOrder, DomainReport
 from .parser_guard import ParserGuard, parsing_folder, suspects
@@ -134,6 +135,7 @@ class CrawlSession:
         tell(crawl)
         if on_start is not None:
             on_start(crawl)
+        keep_heap()
         with rare_collections():
             return await crawl.run()
 

@@ -1,7 +1,8 @@
-"""Memory that was freed between pieces that stay is the kernel's again after a trim."""
+"""Free memory is kept from page to page, and the kernel's again after a trim."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -24,3 +25,26 @@ def test_holes_between_what_stays_are_given_back() -> None:
     assert trim_heap()
     assert resident() < full - 40_000_000
     assert all(piece[-1:] == b"x" for piece in stay)
+
+
+_PAGES = """
+import resource, sys
+from resources.crawler.heap import keep_heap, trim_heap
+assert sys.argv[1] == "as it is" or keep_heap()
+def page():
+    tree = [bytearray(90_000) for _ in range(20)]  # below what is mapped by itself
+page()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(50):
+    page()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's malloc")
+def test_what_one_page_leaves_the_next_one_uses_without_asking_the_kernel() -> None:
+    def faults(how: str) -> int:
+        return int(subprocess.check_output([sys.executable, "-c", _PAGES, how]))
+
+    assert faults("as it is") > 10_000, "else there is nothing to keep"
+    assert faults("kept") < 500
