@@ -33,6 +33,8 @@ _PARTS: dict[str, tuple[str, str, str]] = {
     "parse (Lexbor)": ("resources.crawler.read_page", "parse_and_tell", "the parser itself: 110 MB/s"),
     "bounding the markup first": ("resources.web.html_document", "cut_of", "5 µs for an ordinary page; large ones are searched"),
     "links: walk, attributes, distinct addresses": ("resources.crawler.read_page", "read_outlinks", "the walk alone is a fifth of it, making attributes into Python's values two fifths"),
+    "links of plain pages, from their tags": ("resources.crawler.read_page", "plain_outlinks", "finding where tags end is half of it"),
+    "does it show at once that it is no wall?": ("resources.crawler.read_page", "clear", ""),
     "is it a wall?": ("resources.crawler.read_page", "judge_wall", "a tenth where links and paragraphs clear the page; the rest is reading the text of short pages"),
     "suspicious markup, encoding": ("resources.crawler.page_links", "PageReader._task", ""),
     "discoveries for the frontier": ("resources.crawler.outlinks", "Outlinks.discoveries", "a key and a row for each new URL"),

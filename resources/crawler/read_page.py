@@ -11,13 +11,16 @@ from resources.record import record
 from resources.web.html_document import parse_and_tell
 from resources.web.http_fields import field_lines
 from resources.web.links import extract
-from resources.web.outlinks import LinkMemo, read_outlinks
+from resources.web.outlinks import LinkMemo, Outlinks, plain_outlinks, read_outlinks
 from resources.web.robots_meta import robots_directives
 from resources.web.urls import UrlPolicy, canonical_of_joined
-from resources.web.walls import Verdict
+from resources.web.walls import Verdict, clear
 from resources.web.walls import judge as judge_wall
 
-__all__ = ["ReadPage", "ReadTask", "read_task"]
+__all__ = ["SMALL_TREE", "ReadPage", "ReadTask", "read_task"]
+
+#: The tree of a page up to this size costs no more than finding out that it is not needed.
+SMALL_TREE = 12_000
 
 
 @dataclass(slots=True)
@@ -53,15 +56,42 @@ class ReadTask:
 
 
 def read_task(task: ReadTask, memo: LinkMemo | None = None) -> ReadPage:
-    """Parse and read. Bounded in time and memory by `parse_html`, for all that is known of the parser."""
+    """Read, without a tree where none is needed: a plain page that shows at once that it is no wall.
+
+    Parsing is bounded in time and memory by `parse_html`, for all that is known of the parser.
+    """
+    verdict = clear(task.status, task.headers, task.utf8)
+    if verdict is not None and memo is not None and not task.frames and len(task.utf8) > SMALL_TREE:
+        plain = plain_outlinks(task.utf8, task.url, task.encoding, task.policy, memo=memo, domain=task.domain)
+        if plain is not None:
+            links = _links(task, plain)
+            return ReadPage(
+                task.encoding, task.encoding_source, links or [], links is not None, verdict, plain.merged
+            )
     tree, cut = parse_and_tell(task.utf8)
     found = read_outlinks(tree, task.url, task.encoding, task.policy, memo=memo, domain=task.domain)
-    obey = task.obey_nofollow
-    robots_tags = field_lines(task.headers, "x-robots-tag")
-    follow = not obey or robots_directives(found.metas, robots_tags, task.token).follow
-    links = [url for url, nofollow in found.links if not (nofollow and obey)] if follow else []
-    if task.frames and follow:
+    links = _links(task, found)
+    if task.frames and links is not None:
         framed = extract(tree, task.url, task.encoding, frames=True).frames
         links = list(dict.fromkeys([*links, *(canonical_of_joined(url, task.policy) for url in framed)]))
-    verdict = judge_wall(task.status, task.headers, task.utf8, task.url, tree, disposable=True)
-    return ReadPage(task.encoding, task.encoding_source, links, follow, verdict, found.merged, str(cut or ""))
+    if verdict is None:
+        verdict = judge_wall(task.status, task.headers, task.utf8, task.url, tree, disposable=True)
+    return ReadPage(
+        task.encoding,
+        task.encoding_source,
+        links or [],
+        links is not None,
+        verdict,
+        found.merged,
+        str(cut or ""),
+    )
+
+
+def _links(task: ReadTask, found: Outlinks) -> list[str] | None:
+    """Those to follow; None if the page forbids it."""
+    if not task.obey_nofollow:
+        return [url for url, _ in found.links]
+    robots_tags = field_lines(task.headers, "x-robots-tag")
+    if not robots_directives(found.metas, robots_tags, task.token).follow:
+        return None
+    return [url for url, nofollow in found.links if not nofollow]

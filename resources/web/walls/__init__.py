@@ -6,6 +6,6 @@ Recognised only, so that the crawler slows down and stores nothing; never solved
 
 from __future__ import annotations
 
-from .verdict import DETECTOR_VERSION, Verdict, judge
+from .verdict import DETECTOR_VERSION, Verdict, clear, judge
 
-__all__ = ["DETECTOR_VERSION", "Verdict", "judge"]
+__all__ = ["DETECTOR_VERSION", "Verdict", "clear", "judge"]

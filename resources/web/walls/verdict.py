@@ -26,7 +26,7 @@ from .raw_marks import glance
 from .redirects import judge_redirect
 from .signs import Sign, score, strong_sign, structure
 
-__all__ = ["DETECTOR_VERSION", "Verdict", "judge"]
+__all__ = ["DETECTOR_VERSION", "Verdict", "clear", "judge"]
 
 #: Stored with each verdict; a quarantined body is judged again when this changes.
 DETECTOR_VERSION = "2"
@@ -81,16 +81,9 @@ def judge(
 ) -> Verdict:
     """The verdict on one answer. `body` is decoded (bytes: UTF-8), `url` the one that answered; `tree`, if the
     caller has parsed the body already, is left unchanged unless it is `disposable`. Never raises on content."""
-    kept: dict[str, str] = {}
-    header_sign: Sign | None = None
-    for name, value in headers:
-        lower = name.lower()
-        if lower in _KEPT_HEADERS:
-            kept.setdefault(lower, value)
-        elif lower in _BLOCK_HEADER_NAMES and header_sign is None:
-            header_sign = _header_sign(lower, value)
+    kept, header_sign = _read_headers(headers)
     if header_sign is None:
-        if 200 <= status < 300 and status != 247 and has_content(body) and not wall_title(body):
+        if _clear(status, body):
             return _OK
         if status in (204, 205) or status < 200:
             return Verdict(False, "no_content")
@@ -117,6 +110,28 @@ def judge(
         strong = found or strong
     empty = not page.weight and not decoded(body).strip()
     return _judge_page(status, kept, page, url, strong, content, empty=empty)
+
+
+def clear(status: int, headers: Sequence[tuple[str, str]], body: bytes | str) -> Verdict | None:
+    """The verdict of `judge` if it takes no look at the page (case 3), else None."""
+    return _OK if _clear(status, body) and _read_headers(headers)[1] is None else None
+
+
+def _clear(status: int, body: bytes | str) -> bool:
+    return 200 <= status < 300 and status != 247 and has_content(body) and not wall_title(body)
+
+
+def _read_headers(headers: Sequence[tuple[str, str]]) -> tuple[dict[str, str], Sign | None]:
+    """Those that say something besides, the first of each name; the first that only a refusal carries."""
+    kept: dict[str, str] = {}
+    sign: Sign | None = None
+    for name, value in headers:
+        lower = name.lower()
+        if lower in _KEPT_HEADERS:
+            kept.setdefault(lower, value)
+        elif lower in _BLOCK_HEADER_NAMES and sign is None:
+            sign = _header_sign(lower, value)
+    return kept, sign
 
 
 def _header_sign(name: str, value: str) -> Sign | None:
