@@ -28,13 +28,23 @@ from .closed_pairs import cheap_without_pairs
 from .nesting_bound import COPY_BUDGET, PLAIN, WORK_BUDGET, affordable_end
 from .open_elements import FORMATTING
 
-__all__ = ["MAX_MARKUP", "Cut", "bounded", "cut_of", "parse_and_tell", "parse_html"]
+__all__ = [
+    "FEW_TAGS",
+    "MAX_MARKUP",
+    "MAY_FORMAT",
+    "Cut",
+    "bounded",
+    "cut_of",
+    "parse_and_tell",
+    "parse_html",
+    "surely_affordable",
+]
 
 #: Bytes beyond this are not parsed: the largest single pages of documentation have some 10 MB.
 MAX_MARKUP = 33_554_432
 
 #: With fewer tags than this the worst page costs 0.5 s and 400 MB, a thousand times an ordinary one.
-_FEW_TAGS = 2_000
+FEW_TAGS = 2_000
 #: Larger pages mostly have more tags than that: they are counted at once as arrays, which costs a page that is small
 #: 20 µs in a crawl.
 _SCANNED = 65_536
@@ -51,9 +61,9 @@ _LESS, _SLASH = b"</"
 _AFTER_NAME = sorted({octet | 32 for octet in b" \t\n\f\r/"})
 #: Whether two octets begin a formatting start tag that may have attributes: a name of one letter and what may follow
 #: it, or the first two letters of a longer name. More pass than are (`col`, `form`): an overestimate.
-_MAY_FORMAT = np.zeros(1 << 16, np.bool_)
-_MAY_FORMAT[[letter << 8 | end for letter in b"bisu" for end in _AFTER_NAME]] = True
-_MAY_FORMAT[[int.from_bytes(start) for start in (b"bi", b"co", b"em", b"fo", b"no", b"sm", b"st", b"tt")]] = (
+MAY_FORMAT = np.zeros(1 << 16, np.bool_)
+MAY_FORMAT[[letter << 8 | end for letter in b"bisu" for end in _AFTER_NAME]] = True
+MAY_FORMAT[[int.from_bytes(start) for start in (b"bi", b"co", b"em", b"fo", b"no", b"sm", b"st", b"tt")]] = (
     True
 )
 
@@ -105,30 +115,36 @@ def cut_of(markup: bytes) -> Cut | None:
 
 def _affordable_tags(markup: bytes) -> int | None:
     size = len(markup)
-    if size <= _TAG_BYTES * _FEW_TAGS:
+    if size <= _TAG_BYTES * FEW_TAGS:
         return None
     # Leaving octets out is the fastest count of a few: it leaps from one to the next, and ends with the first too many.
-    if size <= _SCANNED and size - len(markup.replace(b"<", b"", _FEW_TAGS + 1)) <= _FEW_TAGS:
+    if size <= _SCANNED and size - len(markup.replace(b"<", b"", FEW_TAGS + 1)) <= FEW_TAGS:
         return None
     octets = np.frombuffer(markup, np.uint8)
     opening = octets == _LESS
     tags = int(np.count_nonzero(opening))
-    if tags <= _FEW_TAGS:
+    if tags <= FEW_TAGS:
         return None
     # End tags open nothing, and each walks no further than what is open: with few start tags as many ends are cheap.
     ends = int(np.count_nonzero(opening[:-1] & (octets[1:] == _SLASH)))
-    if tags <= 2 * _FEW_TAGS and tags - ends <= _FEW_TAGS:
+    if tags <= 2 * FEW_TAGS and tags - ends <= FEW_TAGS:
         return None
     starts, formatting = _tally(octets, opening)
+    return None if surely_affordable(markup, starts, formatting) else affordable_end(markup)
+
+
+def surely_affordable(markup: bytes, starts: int, formatting: NDArray[np.intp]) -> bool:
+    """Whether the tree of a page with so many start tags stays within the budgets; False: `cut_of` has to say.
+
+    `formatting`: where formatting start tags with attributes begin, and maybe others (`MAY_FORMAT`).
+    """
     kinds = 3 * (len(FORMATTING) + len(formatting) + 3)
     if kinds * starts > 2 * COPY_BUDGET:
         kinds = 3 * (len(FORMATTING) + _kinds(markup, formatting))
     # Not every tag begins a block: twice the budget still keeps the promise.
     cheap_to_copy = kinds * starts <= 2 * COPY_BUDGET
     cheap_to_nest = starts * starts // 2 <= WORK_BUDGET
-    if (cheap_to_copy and cheap_to_nest) or cheap_without_pairs(markup):
-        return None
-    return affordable_end(markup)
+    return (cheap_to_copy and cheap_to_nest) or cheap_without_pairs(markup)
 
 
 def _tally(octets: NDArray[np.uint8], opening: NDArray[np.bool_]) -> tuple[int, NDArray[np.intp]]:
@@ -138,7 +154,7 @@ def _tally(octets: NDArray[np.uint8], opening: NDArray[np.bool_]) -> tuple[int, 
     first, second = octets[at + 1], octets[at + 2]
     starts = len(at) - int(np.count_nonzero(first == _SLASH)) + 3
     pairs = (first | 32).astype(np.uint16) << 8 | second | 32
-    return starts, at[_MAY_FORMAT[pairs]]
+    return starts, at[MAY_FORMAT[pairs]]
 
 
 def _kinds(markup: bytes, starts: NDArray[np.intp]) -> int:

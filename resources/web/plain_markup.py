@@ -12,7 +12,8 @@ A page is plain if, outside comments and raw text,
 3. no tag changes what others mean (`base`, `template`, `plaintext`, frames); in `svg`, `math` and `select` stands no
    link, and no raw text with markup in it;
 
-and if comments and raw text end where nobody can doubt it. Tests hold this to the parser, over real, made and mutated
+and if comments and raw text end where nobody can doubt it, and if the parser would not cut it (`html_document`): what is cut
+is told by whoever parses. Tests hold this to the parser, over real, made and mutated
 pages. Known to differ: a tag other than a link whose quotes are broken and yet add up may go on beyond its ``>`` for the
 parser; the links in what it swallows there are read here.
 
@@ -27,10 +28,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .attribute_bound import affordable_attributes
+from .html_document import FEW_TAGS, MAY_FORMAT, surely_affordable
+
 __all__ = ["PlainTags", "plain_tags"]
 
-#: What the two octets behind a ``<`` begin: a tag that changes nothing, what is looked at, no plain tag.
-_OTHER, _LOOK, _ODD = range(3)
+#: What the two octets behind a ``<`` begin, as bits: what is looked at; an end tag; maybe a formatting start tag.
+_LOOK, _END, _FORMATTING = 1, 2, 4
 #: A tag of a link, and some of no plain one.
 _LINK = re.compile(rb"<a(?:rea)?+[ \t\n\f\r/][^>]*+>")
 _LESS = ord("<")
@@ -51,14 +55,16 @@ _NO_STRUCTURE = bytes(octet for octet in range(256) if octet not in b'<>="')
 
 
 def _kinds() -> NDArray[np.uint8]:
-    """What each pair of octets begins."""
-    table = np.full((256, 256), _ODD, np.uint8)
-    table[list(_LOWER)] = _OTHER
-    table[np.ix_(list(_LOWER), list(_UPPER))] = _ODD
-    table[ord("/"), list(_LOWER + _UPPER)] = _OTHER
+    """What each pair of octets begins. What begins no plain tag is looked at too."""
+    table = np.full((256, 256), _LOOK, np.uint8)
+    table[list(_LOWER)] = 0
+    table[np.ix_(list(_LOWER), list(_UPPER))] = _LOOK
+    table[ord("/"), list(_LOWER + _UPPER)] = 0
+    table[ord("/")] |= _END
     for name in (*_RAW, *_APART, *_NEEDS_TREE, b"meta", b"area"):
         table[name[0], name[1]] = _LOOK
-    table[list(b"!?")] = _LOOK
+    octets = np.arange(256, dtype=np.uint16) | 32
+    table[MAY_FORMAT[octets[:, None] << 8 | octets]] |= _FORMATTING
     return table.T.reshape(-1)  # by the second octet, then the first: as they are read
 
 
@@ -75,15 +81,16 @@ class PlainTags:
 
 def plain_tags(markup: bytes) -> PlainTags | None:
     """The tags of a plain page, which is in UTF-8; None where it is not surely one."""
-    if b"\0" in markup:  # the tokenizer has rules of their own for it
-        return None
-    if len(markup) < _SHORTEST:
+    # The tokenizer has rules of their own for NUL.
+    if len(markup) < _SHORTEST or b"\0" in markup or affordable_attributes(markup) is not None:
         return None
     at = np.flatnonzero(np.frombuffer(markup, np.uint8, len(markup) - 2) == _LESS)
     # A number at each octet, of it and the next one, without copying.
     kinds = _KIND[np.ndarray(len(markup) - 2, "<u2", markup, 1, (1,))[at]]
+    if len(at) > FEW_TAGS and not _affordable(markup, at, kinds):
+        return None
     page = _Page(markup)
-    for place in at[kinds != _OTHER].tolist():
+    for place in at[kinds & _LOOK != 0].tolist():
         if place >= page.until and not page.look(place):
             return None
     tagged = page.tagged()
@@ -93,6 +100,12 @@ def plain_tags(markup: bytes) -> PlainTags | None:
     find = markup.find
     links = list(dict.fromkeys(_LINK.findall(tagged)))
     return PlainTags(links, [markup[place : find(b">", place) + 1] for place in page.metas])
+
+
+def _affordable(markup: bytes, at: NDArray[np.intp], kinds: NDArray[np.uint8]) -> bool:
+    """Whether the parser would read all of it: as `html_document.cut_of` finds out, with what is known already."""
+    starts = len(at) - int(np.count_nonzero(kinds & _END))
+    return surely_affordable(markup, starts, at[kinds & _FORMATTING != 0])
 
 
 class _Page:
@@ -105,6 +118,8 @@ class _Page:
         self.metas: list[int] = []
         #: The markup outside what is hidden.
         self._seen: list[bytes] = []
+        #: Where the last `svg` and the like end, by name.
+        self._ends: dict[bytes, int] = {}
         self._apart_until = 0
 
     def look(self, place: int) -> bool:
@@ -125,7 +140,7 @@ class _Page:
         if name in _RAW:
             return self._raw_text(place, name, apart=apart)
         if name in _APART:
-            return apart or self._begin_apart(place, name)
+            return self._begin_apart(place, name)
         if name == b"meta":
             self.metas.append(place)
             return not apart
@@ -170,8 +185,13 @@ class _Page:
         return place >= self._apart_until or end <= self._apart_until
 
     def _begin_apart(self, place: int, name: bytes) -> bool:
-        self._apart_until = end = self.markup.find(b"</" + name, place)
-        return end >= 0 and _LINK.search(self.markup, place, end) is None
+        """Whether it has an end of its own, and no link before that. One within another may outlast it."""
+        if place < self._ends.get(name, 0):  # one in another of its kind: the first end is not that of both
+            return False
+        end = self._ends[name] = self.markup.find(b"</" + name, place)
+        begin = max(place, self._apart_until)
+        self._apart_until = max(end, self._apart_until)
+        return end >= 0 and _LINK.search(self.markup, begin, self._apart_until) is None
 
     def tagged(self) -> bytes:
         """The markup without what is hidden."""

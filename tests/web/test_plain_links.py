@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from resources.crawler.read_page import SMALL_TREE, ReadTask, read_task
-from resources.web.html_document import parse_html
+from resources.web.html_document import cut_of, parse_html
 from resources.web.outlinks import LinkMemo, plain_outlinks, read_outlinks
 from resources.web.plain_links import TagMemo, read_plain
 from resources.web.plain_markup import plain_tags
@@ -85,6 +85,8 @@ NOT_PLAIN = {
     "a link in a choice": '<select><a href="a">x</a></select>',
     "raw text in an image": '<svg><style><a href="b"></style></svg><a href="a">x</a>',
     "an image without end": '<svg><path d=""><a href="a">x</a>',
+    "an image that outlasts what it began in": '<math><body><svg></math><style><a href="a"></style></svg>',
+    "an image in an image": '<svg><svg></svg><title><a href="a"></title></svg>',
     "a template": '<template><a href="b">x</a></template><a href="a">x</a>',
     "plain text to the end": '<a href="a">x</a><plaintext><a href="b">',
     "frames": '<frameset><frame src="f"></frameset><noframes><a href="a"></noframes>',
@@ -105,6 +107,22 @@ NOT_PLAIN = {
 @pytest.mark.parametrize("markup", NOT_PLAIN.values(), ids=NOT_PLAIN.keys())
 def test_what_only_a_tree_can_tell_is_left_to_it(markup: str) -> None:
     assert by_tags(markup.encode()) is None
+
+
+TOO_MUCH = {
+    "depth": "<div>" * 60_000 + '<a href="a">x</a>',
+    "formatting left open": "".join(f'<font class="f{n}">' for n in range(4_000)) + "<p>x" * 4_000,
+    "attributes": "<p " + " ".join(f"a{n}" for n in range(60_000)) + '><a href="a">x</a>',
+}
+
+
+@pytest.mark.parametrize("markup", TOO_MUCH.values(), ids=TOO_MUCH.keys())
+def test_a_page_that_the_parser_would_cut_is_left_to_it_and_the_cut_is_told(markup: str) -> None:
+    octets = f"<html><body>{markup}".encode()
+    assert cut_of(octets) is not None
+    assert by_tags(octets) is None
+    cleared = f"<html><head><title>Rows</title></head><body>{'<p>row</p>' * 400}{markup}".encode()
+    assert "not read" in read_task(task(cleared), LinkMemo()).cut
 
 
 FRAGMENTS = st.sampled_from(
@@ -195,7 +213,7 @@ def test_tags_are_remembered_within_bounds() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", [b"<svg>", b"<a href=", b"<script>", b"<!--", b"<meta ", b"<select></svg>", b'<p a="', b"<title>x</titl>", b"<!doctype "]
+    "piece", [b"<svg>", b"<svg></sv", b"<a href=", b"<script>", b"<!--", b"<meta ", b"<select></svg>", b'<p a="', b"<title>x</titl>", b"<!doctype "]
 )  # fmt: skip
 def test_hostile_markup_takes_linear_time(piece: bytes) -> None:
     def seconds(size: int) -> float:
