@@ -229,6 +229,35 @@ def test_a_probe_that_brings_news_opens_a_closed_place_again() -> None:
     assert again.reconsider() == [f"trap: endless {SITE}/events/#date"]
 
 
+def test_pages_of_earlier_nights_are_asked_whatever_closes_tonight() -> None:
+    """Pages that are due come in any order: a few that say nothing may be the first, and must not stand for all."""
+    night = 86_400.0
+    guard = TrapGuard("shop.example", 10 * night)
+
+    def lot(number: int, done_at: float | None) -> Claim:
+        url = f"{SITE}/lot/{number}"
+        return Claim(key(url), url, "shop.example", 0, 0, Source.LINK, 0, 0, 1, 0.0, done_at=done_at)
+
+    for number in range(4, 12):
+        following = f"{SITE}/lot/{number + 1}"
+        new = [Discovery(key(following), following, "shop.example")]
+        guard.page(lot(number, 9 * night), b"<p>Sold.</p>", key("sold"), [following], new, lambda u: False)
+    assert guard.traps == [f"endless {SITE}/lot/#"]
+    assert guard.judge(lot(60, 9 * night)) is None
+    assert isinstance(guard.judge(lot(61, None)), Refusal), "what was never a page is not asked"
+    # One of them says something: the place is real.
+    guard.page(lot(60, 9 * night), b"<h1>A red bicycle</h1>", key("bicycle"), [], [], lambda u: False)
+    assert guard.traps == []
+
+    closed = TrapGuard("shop.example", 10 * night)
+    for number in range(4, 12):
+        following = f"{SITE}/lot/{number + 1}"
+        new = [Discovery(key(following), following, "shop.example")]
+        closed.page(lot(number, 9 * night), b"<p>Sold.</p>", key("sold"), [following], new, lambda u: False)
+    later = TrapGuard("shop.example", 11 * night, closed.to_json())
+    assert isinstance(later.judge(lot(9, 10 * night)), Refusal), "a place that was closed before stays so"
+
+
 # -- pages that are the same -----------------------------------------------------------------------------------------
 def test_a_folder_of_equal_pages_is_left_with_a_few_probes() -> None:
     def web(url: str) -> tuple[str, list[str]] | None:

@@ -110,7 +110,8 @@ def test_a_chain_of_real_pages_is_fetched_whole_and_its_holes_are_crossed_on_lat
         house.write(server.domain, sitemaps="off", items={}, canaries=[])
         report = house.night(server.domain)[server.domain]
         assert list(report.trapped) == [f"trap: endless http://{server.domain}/lot/#"]
-        for _ in range(4):
+        for night in range(2, 7):
             house.night(server.domain)
-        counts = house.counts(server.domain)
-        assert (counts.done, counts.excluded, counts.pending) == (count + 1, 0, 0)
+            counts = house.counts(server.domain)
+            # Once it has been fetched whole it stays so, in whatever order its pages come on a later night.
+            assert night < 5 or (counts.done, counts.excluded, counts.pending) == (count + 1, 0, 0)

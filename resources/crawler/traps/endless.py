@@ -35,15 +35,7 @@ PROBE_AFTER = 1_000
 PASSED = 8
 #: Of a place that keeps saying new things only some pages are looked at: one more is taken on trust for so many good
 #: ones, up to so many.
-GOOD_FOR_LOOK, LOOK_EVERY = 50, 32
-#: Pages whose lengths differ by so few bytes are always looked at.
-DIGITS = 4
-#: After so many pages of the domain a closed place is probed again in the same night; then after twice as many.
-PROBE_AFTER = 1_000
-#: Refused URLs after which a probe need not wait for the furthest one: that may be done, or forbidden.
-PASSED = 8
-#: Of a place that keeps saying new things only every n-th page is looked at, n growing to this.
-LOOK_EVERY = 16
+GOOD_FOR_LOOK, LOOK_EVERY = 50, 16
 #: Pages of a calendar that lead nowhere and are looked at all the same: are its days worth a link?
 DAYS_LOOKED_AT = 16
 #: Good pages after which the names of months and days are all known: any other text of a calendar is one.
@@ -96,15 +88,19 @@ class Endless:
         """The closed places."""
         return sorted(place.name for place in self._places.values() if place.closed)
 
-    def closed(self, url: str, *, probe: bool = False) -> str | None:
-        """The reason if `url` lies beyond the end of a closed place. `probe`: it is about to be requested."""
+    def closed(self, url: str, *, probe: bool = False, kept: bool = False) -> str | None:
+        """The reason if `url` lies beyond the end of a closed place. `probe`: it is about to be requested.
+
+        `kept`: it was a page on an earlier night. Such a one is asked in the night in which its place closes: many come
+        at once then, in any order, and a few that say nothing must not stand for all.
+        """
         if not url.startswith(self._closed):
             return None
         found = self._place_of(url)
         if found is None:
             return None
         place, edge = found
-        if not place.beyond(edge):
+        if not place.beyond(edge) or (kept and place.closed_at >= self._now):
             return None
         if probe and place.probes:
             place.passed += 1

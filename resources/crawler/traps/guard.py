@@ -166,7 +166,7 @@ class TrapGuard:
                 return Refusal(learned.reason, learned.instead)
         reason = None
         if self._endless.busy:
-            reason = self._endless.closed(url, probe=probe)
+            reason = self._endless.closed(url, probe=probe, kept=claim.done_at is not None)
         if reason is None and self._sameness.busy:
             reason = self._sameness.closed(url, probe=probe)
         return Refusal(reason) if reason is not None else None
