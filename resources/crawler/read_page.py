@@ -60,14 +60,11 @@ def read_task(task: ReadTask, memo: LinkMemo | None = None) -> ReadPage:
 
     Parsing is bounded in time and memory by `parse_html`, for all that is known of the parser.
     """
-    verdict = clear(task.status, task.headers, task.utf8)
-    if verdict is not None and memo is not None and not task.frames and len(task.utf8) > SMALL_TREE:
-        plain = plain_outlinks(task.utf8, task.url, task.encoding, task.policy, memo=memo, domain=task.domain)
-        if plain is not None:
-            links = _links(task, plain)
-            return ReadPage(
-                task.encoding, task.encoding_source, links or [], links is not None, verdict, plain.merged
-            )
+    verdict: Verdict | None = None
+    if memo is not None and not task.frames and len(task.utf8) > SMALL_TREE:
+        verdict = clear(task.status, task.headers, task.utf8)
+        if verdict is not None and (plain := _read_plain(task, memo)) is not None:
+            return _page(task, _links(task, plain), verdict, plain)
     tree, cut = parse_and_tell(task.utf8)
     found = read_outlinks(tree, task.url, task.encoding, task.policy, memo=memo, domain=task.domain)
     links = _links(task, found)
@@ -76,14 +73,18 @@ def read_task(task: ReadTask, memo: LinkMemo | None = None) -> ReadPage:
         links = list(dict.fromkeys([*links, *(canonical_of_joined(url, task.policy) for url in framed)]))
     if verdict is None:
         verdict = judge_wall(task.status, task.headers, task.utf8, task.url, tree, disposable=True)
+    return _page(task, links, verdict, found, str(cut or ""))
+
+
+def _read_plain(task: ReadTask, memo: LinkMemo) -> Outlinks | None:
+    return plain_outlinks(task.utf8, task.url, task.encoding, task.policy, memo=memo, domain=task.domain)
+
+
+def _page(
+    task: ReadTask, links: list[str] | None, verdict: Verdict, found: Outlinks, cut: str = ""
+) -> ReadPage:
     return ReadPage(
-        task.encoding,
-        task.encoding_source,
-        links or [],
-        links is not None,
-        verdict,
-        found.merged,
-        str(cut or ""),
+        task.encoding, task.encoding_source, links or [], links is not None, verdict, found.merged, cut
     )
 
 

@@ -8,8 +8,8 @@ budget is used up, and which. It overestimates on purpose: it counts open tags i
 end tags less.
 
 Ordinary pages are let through by cheaper bounds: few start tags; few formatting tags; few different ones. What a page of
-30 KB pays: 5 µs; one with 4,000 tags: 20 µs; one of 140 KB with 5,000 tags: 0.2 ms; one of 25,000 tags and more 0.25 µs a tag where most are closed
-(`closed_pairs`), else 1 µs (`nesting_bound`).
+30 KB pays: 5 µs; one with 4,000 tags: 20 µs; one of 140 KB with 5,000 tags: 0.2 ms; one of 25,000 tags and more 0.25 µs
+a tag where most are closed (`closed_pairs`), else 1 µs (`nesting_bound`).
 
 Neither the parser nor `css` nor `text` recurses: depth costs time, never the C stack.
 """

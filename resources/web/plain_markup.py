@@ -37,11 +37,15 @@ __all__ = ["PlainTags", "plain_tags"]
 #: What the two octets behind a ``<`` begin, as bits: what is looked at; an end tag; maybe a formatting start tag.
 _LOOK, _END, _FORMATTING = 1, 2, 4
 #: A tag of a link, and some of no plain one.
-_LINK = re.compile(rb"<a(?:rea)?+[ \t\n\f\r/][^>]*+>")
+_LINK_BEGINS = rb"<a(?:rea)?+[ \t\n\f\r/]"
+_LINK = re.compile(_LINK_BEGINS + rb"[^>]*+>")
+#: The same where it is not known yet that tags end: looking for their ends could take the square of the page.
+_ANY_LINK = re.compile(_LINK_BEGINS)
 _LESS = ord("<")
 _LOWER, _UPPER = b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _AFTER_NAME = b"\t\n\f\r />"
-_NAME = re.compile(rb"[^\t\n\f\r />]*+")
+#: As much of a name as says whether it is one of those below.
+_NAME = re.compile(rb"[^\t\n\f\r /><]{0,16}+")
 
 #: Elements whose content is text for the tokenizer (HTML 13.2.6.4, with scripting off).
 _RAW = frozenset((b"script", b"style", b"title", b"textarea", b"iframe", b"xmp", b"noembed", b"noframes"))
@@ -82,7 +86,7 @@ class PlainTags:
 
 def plain_tags(markup: bytes) -> PlainTags | None:
     """The tags of a plain page, which is in UTF-8; None where it is not surely one."""
-    # The tokenizer has rules of their own for NUL.
+    # The tokenizer has rules of its own for NUL.
     if len(markup) < _SHORTEST or b"\0" in markup or affordable_attributes(markup) is not None:
         return None
     at = np.flatnonzero(np.frombuffer(markup, np.uint8, len(markup) - 2) == _LESS)
@@ -192,7 +196,7 @@ class _Page:
         end = self._ends[name] = self.markup.find(b"</" + name, place)
         begin = max(place, self._apart_until)
         self._apart_until = max(end, self._apart_until)
-        return end >= 0 and _LINK.search(self.markup, begin, self._apart_until) is None
+        return end >= 0 and _ANY_LINK.search(self.markup, begin, self._apart_until) is None
 
     def tagged(self) -> bytes:
         """The markup without what is hidden."""
